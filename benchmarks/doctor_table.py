@@ -34,7 +34,7 @@ from legged_dynamics.diagnosis.doctor.examination import examine
 from legged_dynamics.diagnosis.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.model import RobotModel
+from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import Plant, Schedule, SimulatedRobot
@@ -64,7 +64,6 @@ OTHERS = {
 def data_folder() -> Path | None:
     """Return the robots of example-robot-data: LEGGED_ROBOT_DATA, or where pip put them."""
     import site
-    import sys
     places = [os.environ.get('LEGGED_ROBOT_DATA', '')]
     places += [f'{folder}/cmeel.prefix/share/example-robot-data/robots'
                for folder in (*site.getsitepackages(), *sys.path)]
@@ -130,7 +129,6 @@ def _bare(text: str, feet: list[str], radius: float) -> str:
 
 def healthy(name: str, schedule: str = CHECKUP, seed: int = 0) -> RecordedRobot:
     """Return a robot and a recording of it in which nothing is wrong."""
-    from legged_dynamics.model import RobotConfig
     plant, parameters = plant_of(name)
     plan = Schedule.from_text(schedule)
     robot = SimulatedRobot(plant, schedule=plan, seed=seed, start_ns=10 ** 18)
@@ -270,8 +268,6 @@ def walking_robots(words: list[str]) -> int:
 
 def with_stated_friction(made: Any, part: float) -> RecordedRobot:
     """Return what sensors say of a run whose joints rub by a stated part of the effort limits."""
-    from legged_dynamics.model import RobotConfig
-
     limit = made.model.effort_limits
     limit = np.where(np.isfinite(limit) & (limit > 0.0), limit, np.abs(made.tau).max())
     has = np.array([joint.friction for joint in made.config.apply_to(made.model).joints])

@@ -26,18 +26,21 @@ def with_friction(part, name='anymal_class', schedule=CHECKUP):
     friction = [part * model.joints[model.joint_index(joint)].effort for joint in plant.joints]
     robot = SimulatedRobot(replace(plant, joint_friction=np.array(friction)), schedule=plan,
                            start_ns=STAMP)
+    return RecordedRobot(model, RobotConfig.from_yaml(yaml), _log(robot, plan))
+
+
+def _log(robot, plan):
     log = record_sensors(robot, plan.duration)
     assert not robot.fallen
-    return RecordedRobot(model, RobotConfig.from_yaml(yaml), log)
+    return log
 
 
 def simulated(name, schedule, noise):
     yaml, urdf = robot_files(name)
     plan = Schedule.from_text(schedule)
     robot = SimulatedRobot.from_files(yaml, urdf, schedule=plan, start_ns=STAMP, noise=noise)
-    log = record_sensors(robot, plan.duration)
-    assert not robot.fallen
-    return RecordedRobot(RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml), log)
+    return RecordedRobot(RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml),
+                         _log(robot, plan))
 
 
 @cache
@@ -60,10 +63,8 @@ def with_stated_friction(part, name, schedule):
     limits = np.array([model.joints[model.joint_index(joint)].effort for joint in plant.joints])
     friction = plant.joint_friction + part * limits
     robot = SimulatedRobot(replace(plant, joint_friction=friction), schedule=plan, start_ns=STAMP)
-    log = record_sensors(robot, plan.duration)
-    assert not robot.fallen
     config = RobotConfig.from_parameters({key: value for key, value in parameters.items()
                                           if key.startswith(('robot.', 'noise.'))})
     stated = dict(zip(plant.joints, friction.tolist()))
     return RecordedRobot(model, replace(config, joint_friction=tuple(
-        stated[joint] for joint in config.joints or model.joint_names)), log)
+        stated[joint] for joint in config.joints or model.joint_names)), _log(robot, plan))

@@ -9,6 +9,7 @@ import pytest
 from recorded_robots import healthy, with_friction, with_stated_friction
 
 from benchmarks.doctor_table import WITH_TROT, available
+from benchmarks.doctor_table import with_stated_friction as with_friction_of
 from benchmarks.planted_faults import drifting, elastic, planted_faults, with_play
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _impossible, _named, examine
@@ -93,6 +94,15 @@ def test_stated_friction_is_neither_a_fault_nor_a_delay():
     """Its shape is never quite the stated one, which looks like other friction or wrong stamps."""
     recorded = with_stated_friction(0.05, 'go2', WITH_TROT)
     assert examine(recorded.model, recorded.config, recorded.log).healthy
+
+
+@pytest.mark.parametrize(('name', 'part'), [('anymal_class-trot', 0.0), ('hexapod-tripod', 0.05)])
+def test_equal_steps_are_no_evidence(name, part):
+    """What a model is off by in each landing looked like gains; other feet like another IMU."""
+    pytest.importorskip('mujoco')
+    from benchmarks.zoo.cache import recording
+    run = with_friction_of(recording(name), part)
+    assert examine(run.model, run.config, run.log).healthy
 
 
 def test_two_explanations_of_actuators_are_both_told_and_nothing_is_changed():

@@ -29,9 +29,6 @@ from legged_dynamics.model.actuators import FRICTION, LOAD_FRICTION, ActuatorMod
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
-# Kinds of evidence that come from torques.
-TORQUES = ('balance', 'cone')
-
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -45,23 +42,12 @@ class Evidence:
     residual: np.ndarray
     # (m,): weight of each residual in a least-squares step towards the largest likelihood
     weight: np.ndarray
-
-    @property
-    def count(self) -> int:
-        """Number of blocks."""
-        return len(self.time)
+    load: np.ndarray | None     # (n, nf): certainty of contact, where torques tell it
 
     @property
     def score(self) -> float:
         """Log-likelihood; zero is perfect."""
-        return sum(self.scores.values())
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """Log-likelihood of each kind."""
-        return {kind: -0.5 * (TOLERANCES.t_degrees + d) * float(np.log1p(
-            d * self.squares[kind] / TOLERANCES.t_degrees).sum())
-            for kind, d in self.dimensions.items()}
+        return sum(_score(self.squares[kind], d) for kind, d in self.dimensions.items())
 
 
 class Likelihood:
@@ -70,9 +56,8 @@ class Likelihood:
     def __init__(self, signals: Signals, model: RobotModel, config: RobotConfig):
         self.signals, self.model = signals, model
         length = max(int(TOLERANCES.block / max(np.median(np.diff(signals.time)), 1e-6)), 1)
-        self._count = max(len(signals.time) // length, 1)
         self._length = min(length, len(signals.time))
-        self._start = length * np.arange(self._count)
+        self._start = length * np.arange(max(len(signals.time) // length, 1))
         self.height = standing_height(model, config)
         self.weight = model.total_mass * GRAVITY
         # What the low-pass leaves of white noise.
@@ -81,28 +66,29 @@ class Likelihood:
         self._usual_effort = np.sqrt(np.mean(np.where(samples.has_effort, samples.effort, 0.0)
                                              ** 2, axis=0))
 
-    def evaluate(self, config: RobotConfig, drive: Drive | None = None) -> Evidence:
-        """Return the evidence for a configuration, and drives that are not rigid."""
+    def evaluate(self, config: RobotConfig, drive: Drive | None = None,
+                 load: np.ndarray | None = None) -> Evidence:
+        """Return the evidence for a configuration, drives that are not rigid, feet's loads."""
         model = config.apply_to(self.model)
         samples = observe(self.signals, model, config, drive)
         feet = feet_table(model, config.feet)
         eq = motion_equations(model, feet, samples.position, samples.velocity,
                               samples.acceleration, samples.base, samples.up)
         parts: dict[str, tuple[np.ndarray, float]] = {}
-        load = None
         if samples.has_effort.any():
             friction = self._friction(model, config)
             force = self._dynamics(samples, eq, friction, self._effort_tolerance(friction, config),
                                    parts)
-            share = TOLERANCES.standing_load * self.weight / len(feet.index)
-            load = np.clip(force / share - 0.5, 0.0, 1.0)       # certainty of contact, (n, nf)
-            # The low-pass mixes what a foot does before and after it lands.
-            step = float(np.median(np.diff(samples.time)))
-            load = minimum_filter1d(load, 2 * round(TOLERANCES.landing / step) + 1, axis=0)
+            if load is None:
+                share = TOLERANCES.standing_load * self.weight / len(feet.index)
+                # The low-pass mixes what a foot does before and after it lands.
+                step = float(np.median(np.diff(samples.time)))
+                load = minimum_filter1d(np.clip(force / share - 0.5, 0.0, 1.0),
+                                        2 * round(TOLERANCES.landing / step) + 1, axis=0)
         self._joints(model, config, samples, parts)
         self._feet(config, feet, samples, eq, load, parts)
         self._imu(samples, parts)
-        return self._gather(parts)
+        return self._gather(parts, load)
 
     def _friction(self, model: RobotModel, config: RobotConfig) -> np.ndarray:
         """Return the dry friction that a joint may have, (nj,) [N m or N]."""
@@ -241,14 +227,15 @@ class Likelihood:
 
     # ---- blocks ----------------------------------------------------------------------------
 
-    def _gather(self, parts: dict[str, tuple[np.ndarray, float]]) -> Evidence:
+    def _gather(self, parts: dict[str, tuple[np.ndarray, float]],
+                load: np.ndarray | None) -> Evidence:
         squares, stacked, weights = {}, [], []
-        last = self._count * self._length
+        last = len(self._start) * self._length
         for kind, (values, d) in parts.items():
             values = np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
             each = np.mean(values ** 2, axis=1)
             squares[kind] = np.add.reduceat(each[:last], self._start) / self._length
-            if kind in TORQUES:
+            if kind in ('balance', 'cone'):     # of torques
                 continue
             # One block counts d times, whatever the number of its samples and columns.
             stacked.append((values[:last] * np.sqrt(
@@ -257,15 +244,19 @@ class Likelihood:
             weights.append(np.repeat(weight, self._length * values.shape[1]))
         return Evidence(self.signals.time[self._start], squares,
                         {kind: d for kind, (_, d) in parts.items()},
-                        np.concatenate(stacked), np.concatenate(weights))
+                        np.concatenate(stacked), np.concatenate(weights), load)
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
     """Return the log-likelihood of squared residuals (n,) [tolerances], ``period`` [s] apart."""
     length = max(int(TOLERANCES.block / period), 1)
-    means = squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1)
+    return _score(squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1),
+                  dimensions)
+
+
+def _score(squares: np.ndarray, dimensions: float) -> float:
     return -0.5 * (TOLERANCES.t_degrees + dimensions) * float(
-        np.log1p(dimensions * means / TOLERANCES.t_degrees).sum())
+        np.log1p(dimensions * squares / TOLERANCES.t_degrees).sum())
 
 
 def _first_columns(eq: Equations) -> list[int]:

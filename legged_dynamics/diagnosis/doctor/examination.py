@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from legged_dynamics.diagnosis.doctor.evidence import TORQUES, Evidence, Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.diagnosis.doctor.hypotheses import (
     Candidate,
     Finding,
@@ -171,7 +171,7 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
     """Return the fault that explains most, or None when no fault explains enough."""
     effort = bool(observe(signals, model, config).has_effort.any())
     orientation = bool(np.isfinite(signals.orientation).any()) if signals.has_imu else False
-    plain = [_evaluated(likelihood, guess, now) for guess in hypotheses(
+    plain = [_evaluated(likelihood, guess, config, now) for guess in hypotheses(
         model, config, orientation=orientation, imu=signals.has_imu, effort=effort)
         if -now.score > guess.cost]     # all scores are at most zero
     soles = any(foot.moments for foot in config.feet)
@@ -193,8 +193,12 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
                if (kind := one.finding.kind) not in OF_SCALE or kind in said
                or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
+    # What explains less than feet that creep is no finding either.
+    creep = max([SEARCH.least, *(
+        one.finding.evidence for one in by_size if one.finding.kind in _YIELDING
+        and one.finding.evidence <= SEARCH.yielding)])
     worth = [one for one in by_size if one.finding.evidence > (
-        SEARCH.yielding if one.finding.kind in _YIELDING else SEARCH.least)]
+        SEARCH.yielding if one.finding.kind in _YIELDING else creep)]
     # A large one shows in all evidence; these two have no configuration to show it with.
     if worth and worth[0].finding.kind not in (FRICTION, 'effort_drift'):
         worth[:SEARCH.compared] = [replace(one, rank=max(one.rank, likelihood.evaluate(
@@ -233,7 +237,7 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
     if finding.kind in OF_SCALE and not finding.fixable:
         text = f'Cannot tell apart: {finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
         return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
-    if finding.kind in _YIELDING and finding.evidence < SEARCH.large:
+    if finding.kind in _YIELDING and finding.evidence < SEARCH.one_kind:
         return replace(best, finding=replace(
             finding, text=f'Cannot tell apart: {finding.text.rstrip(".")}; or: '
             f'{_YIELDING[finding.kind]}',
@@ -253,8 +257,8 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
 
 _SAME_SCALE = {'effort_scale': 'The robot weighs more or less than the URDF says.',
                'total_mass': 'All efforts read too much or too little.'}
-_YIELDING = {'elasticity': 'The drives have play, by the sign of the torque.',
-             'play': 'The drives are elastic, in proportion to the torque.'}
+_YIELDING = {'elasticity': 'The drives have play; or: feet creep, or sink into the ground.',
+             'play': 'The drives are elastic; or: feet creep, or sink into the ground.'}
 _UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
            False: 'Nothing is changed for it. A recording with slow and with quick swings of '
            'each leg in the air tells them apart.'}
@@ -269,15 +273,16 @@ _ADVICE = {
            'examine again.'}
 
 
-def _evaluated(likelihood: Likelihood, guess: Hypothesis, now: Evidence) -> Candidate | None:
+def _evaluated(likelihood: Likelihood, guess: Hypothesis, config: RobotConfig, now: Evidence
+               ) -> Candidate | None:
     try:
         evidence = likelihood.evaluate(guess.config)
     except LeggedDynamicsError:
         return None
-    gain = evidence.score - now.score - guess.cost - guess.shrinks * now.count
-    if guess.kind.startswith('effort'):     # feet move as they do, whichever of them are loaded
-        gain -= sum(max(score - now.scores[kind], 0.0)
-                    for kind, score in evidence.scores.items() if kind not in TORQUES)
+    gain = evidence.score - now.score - guess.cost - guess.shrinks * len(now.time)
+    if gain >= SEARCH.least:    # to call other feet loaded explains nothing of how they move
+        same = likelihood.evaluate(config, load=evidence.load)
+        gain -= max(same.score - now.score, 0.0)
     if gain < SEARCH.least:
         return None
     return Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.diagnosis.doctor.settings import PRIOR
+from legged_dynamics.diagnosis.doctor.settings import PRIOR, TOLERANCES
 from legged_dynamics.diagnosis.identification.problem import roll_pitch_yaw
 from legged_dynamics.diagnosis.identification.samples import Drive
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -407,7 +407,8 @@ def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
             yield Hypothesis('orientation', ('imu',), 'The orientation does not fit gyro and '
                              'accelerometer: it is of another frame, or its filter is off.',
                              corrector.sensors(config, ignore_orientation=True),
-                             PRIOR.single + PRIOR.orientation)
+                             PRIOR.single + PRIOR.orientation,
+                             shrinks=-math.log(TOLERANCES.attitude))  # it may be any
         yield Hypothesis('missing_gravity', ('imu',), 'The accelerometer comes without gravity.',
                          corrector.sensors(config, add_gravity=True), PRIOR.single,
                          'Have the driver publish the raw acceleration (REP-145): what is added '

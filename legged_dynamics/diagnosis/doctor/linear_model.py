@@ -117,7 +117,8 @@ class Linearization:
         others: list[np.ndarray] = []
         parameters: list[Parameter] = []
         typical = self._typical()
-        for parameter, column, residual in self._columns(y, M, force, needed, typical):
+        for parameter, column, residual in self._columns(y, M, force, needed, typical,
+                                                         evidence.load):
             parameters.append(parameter)
             columns.append(low_pass.apply((project @ column[..., None])[..., 0]))
             others.append(np.zeros_like(evidence.residual) if residual is None else
@@ -215,7 +216,7 @@ class Linearization:
     # ---- columns ---------------------------------------------------------------------------
 
     def _columns(self, y: np.ndarray, M: np.ndarray, force: np.ndarray, needed: np.ndarray,
-                 typical: list[tuple[float, float]]
+                 typical: list[tuple[float, float]], load: np.ndarray | None
                  ) -> Iterator[tuple[Parameter, np.ndarray, np.ndarray | None]]:
         """Yield parameters, columns (n, 6 + nj), other evidence's residual after a step."""
         for parameter, values in self._torques(needed, typical):
@@ -232,7 +233,7 @@ class Linearization:
             drive = partial(one.drive, one.step) if one.drive else None
             y_moved, M_moved = self._parts(*self._observe(moved, drive))
             column = y_moved - y - ((M_moved - M) @ force[..., None])[..., 0]
-            yield one, column / one.step, self.likelihood.evaluate(moved, drive).residual
+            yield one, column / one.step, self.likelihood.evaluate(moved, drive, load).residual
 
     def _typical(self) -> list[tuple[float, float]]:
         """Return effort limits, and stated armature as a part of them, from the hip on."""
@@ -271,8 +272,9 @@ class Linearization:
                     j: limit[j] * s.acceleration[:, j] for j in alike}
         if self.known.any():
             known = [j for alike in self._alike() for j in alike]
-            yield Parameter('effort_delay', '', self._delay('effort_delay'), _older), {
-                j: -self.rate[:, j] for j in known}
+            yield Parameter('effort_delay', '', self._delay('effort_delay'), lambda c, x: replace(
+                c, noise=replace(c.noise, effort_age=c.noise.effort_age + x))), {
+                    j: -self.rate[:, j] for j in known}
             # Stated friction comes with the speed's sign; how far joints turn before is not known.
             dry = [joint.friction for joint in self.config.apply_to(self.model).joints]
             for j in known if any(dry) else ():
@@ -368,11 +370,6 @@ class Linearization:
             order = [names.index(name) for name in c.joints or names]
             return replace(c, **{setting: tuple(float(values[i]) for i in order)})  # type: ignore[arg-type]
         return apply
-
-
-def _older(config: RobotConfig, x: float) -> RobotConfig:
-    """Return the configuration with older torques."""
-    return replace(config, noise=replace(config.noise, effort_age=config.noise.effort_age + x))
 
 
 def _dry_friction(position: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ class _Noise:
             lag = float(np.sum(e[1:] * e[:-1])) / max(float(np.sum(e[:-1] ** 2)), 1e-12)
             self._correlation = min(max(lag, 0.0), PARAMETRIC.largest_correlation)
         self._fill_normal_equations()
-        self.s2 = s2
+        self.s2, self._usual = s2, x
 
     def _white(self, values: np.ndarray) -> np.ndarray:
         """Return the part of values that does not follow from the sample before."""
@@ -77,6 +77,21 @@ class _Noise:
         J = (self._white(linear.J) * root[:, None, None]).reshape(-1, linear.J.shape[2])
         r = (self._white(linear.r) * root[:, None]).ravel()
         self.A, self.b, self.c = J.T @ J, -(J.T @ r), float(r @ r)
+
+    def dependence(self, change: np.ndarray) -> float:
+        """
+        Return by how much independent samples overstate a change's evidence (p,), at least 1.
+
+        That is the noise at the change's frequencies, as of strides, or along it, over the mean.
+        """
+        e, d = (np.fft.rfft(self._white(values) * np.sqrt(self._weight)[:, None],
+                            2 * len(values), axis=0)
+                for values in (self._linear.r + self._linear.J @ self._usual,
+                               self._linear.J @ change))
+        noise, size = np.sum(np.abs(e) ** 2, axis=1), np.sum(np.abs(d) ** 2, axis=1)
+        along = np.mean(self._linear.free) * np.abs(np.sum(d.conj() * e, axis=1)) ** 2
+        return max(1.0, float(len(size) * max(noise @ size, along.sum())
+                              / (noise.sum() * size.sum())))
 
     def marginal(self, prior: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log marginal likelihood under a prior covariance, and the likeliest x."""
@@ -131,7 +146,8 @@ class ParametricFaults:
         for (kind, subject), extra in hypotheses.items():
             evidence, x = noise.marginal(healthy + extra)
             moved = np.flatnonzero(np.diag(extra))
-            evidence -= nothing + self._short + _prior(kind, x[moved])
+            evidence = (evidence - nothing) / noise.dependence(x - usual)
+            evidence -= self._short + _prior(kind, x[moved])
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):

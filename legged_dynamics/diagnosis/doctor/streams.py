@@ -74,11 +74,9 @@ def _names(model: RobotModel, config: RobotConfig, joints: JointLog) -> list[Fin
 
 def _clocks(log: SensorLog) -> list[Finding]:
     findings = []
-    streams = [('joint_states', log.joints.stamp_ns, log.joints.receipt_ns)]
-    if log.imu is not None:
-        streams.append(('imu', log.imu.stamp_ns, log.imu.receipt_ns))
-    for name, stamp, receipt in streams:
-        findings += _clock(name, stamp, receipt, log.simulated)
+    for name, stream in (('joint_states', log.joints), ('imu', log.imu)):
+        if stream is not None:
+            findings += _clock(name, stream.stamp_ns, stream.receipt_ns, log.simulated)
     if log.imu is not None and not log.simulated and not any(
             f.kind == 'time_base' for f in findings):
         apart = float(log.imu.stamp_ns[0] - log.joints.stamp_ns[0]) * 1e-9
@@ -105,14 +103,14 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
                         'before.', PRIOR.single + len(step) - len(forward),
                         advice='Let the driver stamp each message when the sensor was read.')]
     ratio = float(stamp[-1] - stamp[0]) / max(float(receipt[-1] - receipt[0]), 1.0)
-    if simulated:
-        pass        # a simulator's time goes as fast as it can, and begins where it likes
-    elif abs(math.log(max(ratio, 1e-9))) > 0.02:
+    drift = abs(math.log(max(ratio, 1e-9)))
+    # A simulator's time goes as fast as it can, and begins where it likes.
+    if drift > 0.02 and not simulated:
         found.append(Finding('time_base', (name,), f'The clock of {name} runs {ratio:.4g} times '
                              "as fast as the recorder's: stamps in another unit, or a bag played "
-                             'at another rate.', _gauss(abs(math.log(max(ratio, 1e-9))), 2e-3),
+                             'at another rate.', _gauss(drift, 2e-3),
                              advice='Stamp in seconds and nanoseconds of one clock.'))
-    elif abs(float(stamp[0] - receipt[0])) * 1e-9 > STREAMS.origin:
+    elif abs(float(stamp[0] - receipt[0])) * 1e-9 > STREAMS.origin and not simulated:
         found.append(Finding('time_base', (name,), f'The stamps of {name} are of another origin '
                              f"than the recorder's clock: {float(stamp[0]) * 1e-9:.6g} s.",
                              PRIOR.single + 20.0, advice='Harmless if all topics share it and '
