@@ -123,12 +123,10 @@ class CheckSettings(NamedTuple):
     leak: float = 0.1  # s, of the sum of position less integrated velocity
     gap: float = 0.03  # s between samples from which nothing is added to it
     drift: float = 2.5  # tolerances of a reading that the sum may reach
-    # The same sum over a longer time: an encoder that drifts. It is judged while the joint is
-    # slow, for a velocity that comes late is wrong by as much as it has changed.
+    # The same sum over a longer time, of joints that hardly move: an encoder that drifts.
     slow_leak: float = 4.0  # s
     slow_drift: float = 2.0  # tolerances of a reading that it may reach
-    # rad/s or m/s: of a faster joint it is not judged, and it adds no faster differences
-    slow_speed: float = 0.3
+    slow_speed: float = 0.3  # rad/s or m/s: faster joints add nothing to it
     # s from rest to the velocity limit: what a joint may do between samples
     start_time: float = 0.3
     difference_time: float = 0.006  # s over which the velocity is taken from positions
@@ -200,11 +198,9 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
             # The velocity in a gap is unknown.
             change = excess if step <= CHECK.gap else 0.0
             memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-step / CHECK.leak)
-            # A fast joint whose readings part faster than that has another fault, or late ones.
-            if fault == PLAUSIBLE and (abs(change) <= CHECK.slow_speed * step
-                                       or max(abs(v), abs(before)) <= CHECK.slow_speed):
-                memory[SLOW, j] += change
-            memory[SLOW, j] *= math.exp(-step / CHECK.slow_leak)
+            if abs(v) > CHECK.slow_speed or abs(before) > CHECK.slow_speed:
+                change = 0.0
+            memory[SLOW, j] = (memory[SLOW, j] + change) * math.exp(-step / CHECK.slow_leak)
             share = 1.0 - math.exp(-step / CHECK.difference_time)
             if step > 0.0:
                 memory[SEEN, j] += share * (moved / step - memory[SEEN, j])
@@ -212,8 +208,7 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
             fault = JUMPED
         elif fault == PLAUSIBLE and abs(memory[DRIFT, j]) > CHECK.drift * limits[j, TOLERANCE]:
             fault = DISAGREE
-        elif (fault == PLAUSIBLE and (memory[FAULT, j] == DRIFTS or abs(v) < CHECK.slow_speed)
-              and abs(memory[SLOW, j]) > CHECK.slow_drift * limits[j, TOLERANCE]):
+        elif fault == PLAUSIBLE and abs(memory[SLOW, j]) > CHECK.slow_drift * limits[j, TOLERANCE]:
             fault = DRIFTS
         still = abs(v) < CHECK.still
         for field in range(2):

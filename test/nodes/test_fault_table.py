@@ -336,8 +336,6 @@ WALKING = {
     'encoder +0.05 rad for good': Row(entry('position', 2, lambda q: q + 0.05), 3.0,
                                       'LF_KFE jumped by'),
     'a knee frozen': Row(frozen_joint(2), 3.0, 'LF_KFE', within=0.1),
-    'encoder drifts by 0.02 rad/s': Row(drifting_encoder(2, 0.02), 6.0, 'LF_KFE drifts away',
-                                        within=3.3),
 }
 
 
