@@ -95,8 +95,8 @@ def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path, monkeypatc
     (job,) = jobs_of({bag: 'rex'}, AnalysisOptions(), tmp_path)
     data = DataSet(tmp_path)
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr('legged_dynamics.recordings.fleet.summarise._input_rows',
-                      lambda inputs: 1 // 0)
+        patch.setattr('legged_dynamics.recordings.fleet.summarise._Summary._about',
+                      lambda *_: 1 // 0)
         summarise(job)
     assert not list(tmp_path.rglob('*.parquet*')) and not data.there()
     assert not summarise(job).error and list(data.there()) == [job.recording]
