@@ -37,7 +37,8 @@ WRENCH, STATUS = 'geometry_msgs/msg/WrenchStamped', 'diagnostic_msgs/msg/Diagnos
 WEIGHT = 52.13 * 9.81
 ESTIMATOR = '/ground_reaction_estimator'
 RELAY_VALUES = {'relay.output': '/filled', 'relay.output_type': 'geometry_msgs/msg/PolygonStamped',
-                'relay.fields': ['header = header'], 'relay.names': ['LF_FOOT']}
+                'relay.fields': ['header = header'], 'relay.names': ['LF_FOOT'],
+                'relay.input': 'ground_reaction_estimator/reactions'}
 NODES = {GroundReactionNode: VALUES, FootForceController: VALUES, WorkspaceControllerNode: VALUES,
          StickybotControllerNode: WALL_VALUES, SimulatedRobotNode: VALUES,
          ReactionRelay: RELAY_VALUES}

@@ -394,7 +394,8 @@ class _ComponentNode(LifecycleNode):
         if self._leaving is None and not self.leave():
             self.get_logger().warning(
                 'deactivated as soon as the robot is down; ask again to have it at once')
-            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_leaving)
+            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_leaving,
+                                              clock=self._steady)    # simulated time may stop
             return _FAILURE
         self._forget_leaving()
         return self._transition('deactivate', _ERROR)
@@ -408,7 +409,8 @@ class _ComponentNode(LifecycleNode):
         if (state.label == 'active' and self._leaving is None and not self._at_once
                 and not self.leave()):
             self.get_logger().warning('the component stops as soon as the robot is down')
-            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_shutting_down)
+            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_shutting_down,
+                                              clock=self._steady)
             return _SUCCESS
         self._forget_leaving()
         self._end(state.label)
