@@ -22,7 +22,7 @@ from legged_dynamics.diagnosis.doctor.settings import TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
 from legged_dynamics.diagnosis.identification.problem import standing_height
 from legged_dynamics.diagnosis.identification.samples import Drive, Samples, Signals, observe
-from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
+from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.model.actuators import FRICTION, LOAD_FRICTION, ActuatorModel
@@ -86,7 +86,7 @@ class Likelihood:
                 load = minimum_filter1d(np.clip(force / share - 0.5, 0.0, 1.0),
                                         2 * round(TOLERANCES.landing / step) + 1, axis=0)
         self._joints(model, config, samples, parts)
-        self._feet(config, feet, samples, eq, load, parts)
+        self._feet(config, samples, eq, load, parts)
         self._imu(samples, parts)
         return self._gather(parts, load)
 
@@ -153,7 +153,7 @@ class Likelihood:
             samples.position - high, 0.0)
         parts['limits'] = beyond / TOLERANCES.joint_limit, 2.0
 
-    def _feet(self, config: RobotConfig, feet: FeetTable, samples: Samples, eq: Equations,
+    def _feet(self, config: RobotConfig, samples: Samples, eq: Equations,
               load: np.ndarray | None, parts: dict[str, tuple[np.ndarray, float]]) -> None:
         """Add the motion of loaded feet, and whether the ground is even and below."""
         first = _first_columns(eq)

@@ -128,7 +128,7 @@ class Linearization:
         return LinearModel(
             parameters, typical, self.limit, bool(self.known.any()),
             PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise,
-            np.maximum(low_pass.apply(free.astype(float)[:, None])[:, 0], 0.0),
+            np.maximum(low_pass.apply(free[:, None])[:, 0], 0.0),
             low_pass.apply((project @ y[..., None])[..., 0]), np.stack(columns, axis=2),
             other.T @ weighted, -(weighted.T @ evidence.residual))
 

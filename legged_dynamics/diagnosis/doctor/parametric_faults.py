@@ -63,7 +63,7 @@ class _Noise:
             lag = float(np.sum(e[1:] * e[:-1])) / max(float(np.sum(e[:-1] ** 2)), 1e-12)
             self._correlation = min(max(lag, 0.0), PARAMETRIC.largest_correlation)
         self._fill_normal_equations()
-        self.s2, self._usual = s2, x
+        self.s2, self._residual = s2, self._spectrum(linear.r + linear.J @ x)
 
     def _white(self, values: np.ndarray) -> np.ndarray:
         """Return the part of values that does not follow from the sample before."""
@@ -71,6 +71,10 @@ class _Noise:
         white[1:] -= self._correlation * values[:-1]
         white[0] = 0.0
         return white
+
+    def _spectrum(self, values: np.ndarray) -> np.ndarray:
+        return np.fft.rfft(self._white(values) * np.sqrt(self._weight)[:, None],
+                           2 * len(values), axis=0)
 
     def _fill_normal_equations(self) -> None:
         root, linear = np.sqrt(self._weight), self._linear
@@ -84,10 +88,7 @@ class _Noise:
 
         That is the noise at the change's frequencies, as of strides, or along it, over the mean.
         """
-        e, d = (np.fft.rfft(self._white(values) * np.sqrt(self._weight)[:, None],
-                            2 * len(values), axis=0)
-                for values in (self._linear.r + self._linear.J @ self._usual,
-                               self._linear.J @ change))
+        e, d = self._residual, self._spectrum(self._linear.J @ change)
         noise, size = np.sum(np.abs(e) ** 2, axis=1), np.sum(np.abs(d) ** 2, axis=1)
         along = np.mean(self._linear.free) * np.abs(np.sum(d.conj() * e, axis=1)) ** 2
         return max(1.0, float(len(size) * max(noise @ size, along.sum())
