@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from PIL import Image, ImageSequence
 from playwright.sync_api import Page, sync_playwright
 
 from legged_dynamics.cli.arguments import write_yaml
@@ -107,6 +108,12 @@ def main(arguments: list[str]) -> int:
         for name, picture in (('figure_5_joints', 'biped'), ('figures_1_2_model', 'biped_model'),
                               ('figure_3_controller', 'biped_controller')):
             shutil.copy(folder / 'biped' / f'{name}.png', IMAGES / f'{picture}.png')
+        with Image.open(folder / 'biped' / 'crouch.gif') as film:
+            size = (2 * film.width // 3, 2 * film.height // 3)
+            pictures = [picture.convert('RGB').resize(size)
+                        for picture in ImageSequence.Iterator(film)]
+            pictures[0].save(IMAGES / 'crouch.webp', save_all=True, append_images=pictures[1:],
+                             loop=0, duration=film.info['duration'], method=6, quality=50)
         run('stickybot', '-o', 'stickybot', folder=folder)
         shutil.copy(folder / 'stickybot' / 'forces.png', IMAGES / 'stickybot.png')
         browser.close()

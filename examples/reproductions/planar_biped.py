@@ -399,6 +399,57 @@ def _draw_model(done: Sequence[Crouch]) -> Figure:
     return figure
 
 
+FILM_RATE = 20.0        # pictures a second
+FILM_END = 4.0          # s of the crouch; what follows is standing still
+ARROW = 1.0e-3          # m of an arrow per N
+
+
+def film_pictures(trace: Trace, progress: Callable[[float], None] | None = None
+                  ) -> Iterator[np.ndarray]:
+    """
+    Yield pictures (height, width, 3) uint8 of a crouch from the side, and its pose beside it.
+
+    An arrow is the ground's normal force on a sole, at its centre of pressure.
+    """
+    figure, wanted, last = style.new_figure(3.2), trace.target.pose, min(FILM_END, trace.time[-1])
+    side, *panels = figure.subplot_mosaic('sx;sz;sa', width_ratios=(1.0, 1.3)).values()
+    side.plot(*wanted[:2], '+', color=style.TRUTH, markersize=12)
+    side.axhline(0.0, color='#999999', linewidth=0.8)
+    side.set_aspect('equal')
+    side.set_xlim(-0.6, 0.6)
+    side.set_ylim(-0.1, 1.6)
+    style.dress(side, 'x [m], to the back', 'z [m]')
+    for k, axes in enumerate(panels):
+        axes.axhline(UNITS[k] * wanted[k], color=style.TRUTH, linewidth=0.8, linestyle=':')
+        axes.plot(trace.time, UNITS[k] * trace.pose[:, k], color=foot_color(0), linewidth=1.2)
+        axes.set_xlim(0.0, last)
+        style.dress(axes, 'time [s]' if k == 2 else '', COORDINATES[k])
+    figure.canvas.draw()
+    figure.set_layout_engine('none')        # the places of the axes stay
+    for instant in np.arange(0.0, last + 0.5 / FILM_RATE, 1.0 / FILM_RATE):
+        if progress is not None:
+            progress(float(instant / last))
+        row = int(np.abs(trace.time - instant).argmin())
+        before = {axes: set(axes.get_children()) for axes in (side, *panels)}
+        for leg in (1, 0):
+            parts = _draw_biped(side, trace.pose[row], trace.position[row, 3 * leg:3 * leg + 3],
+                                0.0, 9.0, foot_color(leg))
+            normal, ahead = trace.ground[row, leg, 3:]
+            if normal > 0.0:
+                x, z = parts['ankle'] - [ahead, Biped().ankle]
+                side.annotate('', (x, z + ARROW * normal), (x, z), arrowprops={
+                    'arrowstyle': '-|>', 'color': style.TEXT, 'linewidth': 1.5})
+        side.plot(*trace.pose[row, :2], 'x', color=style.TEXT)
+        side.text(-0.55, 1.48, f'{trace.time[row]:.2f} s')
+        for k, axes in enumerate(panels):
+            axes.plot(trace.time[row], UNITS[k] * trace.pose[row, k], 'o', color=style.TEXT)
+        figure.canvas.draw()
+        yield np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
+        for axes, kept in before.items():
+            for artist in set(axes.get_children()) - kept:
+                artist.remove()
+
+
 def _draw_controller(done: Sequence[Crouch]) -> Figure:
     """Draw the block diagram of the controller, figure 3."""
     figure = style.new_figure(2.6)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
@@ -25,6 +26,7 @@ from legged_dynamics.reproductions.planar_biped import (
     Trace,
     close_loop,
     crouch,
+    film_pictures,
     final_values,
     measure,
     table,
@@ -183,3 +185,13 @@ def test_verb_writes_report_figures_and_table(tmp_path, monkeypatch, capsys):
     pictures = sorted(path.stem for path in (tmp_path / 'out').glob('*.png'))
     assert pictures == ['errors', 'figure_3_controller', 'figure_4_pose', 'figure_5_joints',
                         'figure_6_torques', 'figure_7_path', 'figures_1_2_model', 'ground']
+    with Image.open(tmp_path / 'out' / 'crouch.gif') as film:
+        assert film.n_frames == 3       # 0.1 s at 20 pictures a second, both ends
+
+
+def test_film_shows_a_body_that_goes_down_in_the_picture_as_it_does_in_space(standing):
+    # Of the left half, the highest row that is neither paper nor grid: the top of the trunk.
+    first, *_, last = film_pictures(standing.trace)
+    tops = [np.flatnonzero((picture[:, 140:330].max(axis=2) < 140).any(axis=1)
+                           & (np.arange(len(picture)) > 40))[0] for picture in (first, last)]
+    assert tops[1] > tops[0]
