@@ -254,6 +254,21 @@ def test_missing_effort_is_said_and_lived_with(robot, change, message):
     assert (level, message in text) == (WARN, True)
 
 
+def test_contact_inverse_dynamics_carries_the_weight_whatever_the_motors_say():
+    forces = []
+    for effort in (1.0, -3.0):
+        robot = LoopbackRobot(fusion='base_only')
+        robot.run(200, joints=lambda m, effort=effort: scaled(m, effort))
+        assert stands(robot)
+        forces.append(newest(robot))
+    np.testing.assert_array_equal(*forces)
+
+
+def scaled(message, effort):
+    message.effort = [effort * value for value in message.effort]
+    return message
+
+
 def test_reordered_joints_give_the_same_estimate():
     plain, shuffled = LoopbackRobot(), LoopbackRobot()
     order = np.random.default_rng(0).permutation(12)
