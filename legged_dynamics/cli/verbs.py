@@ -60,7 +60,6 @@ STORAGE = argument('--storage', help='of the bag that is written', choices=('mca
 OPEN = switch('--open', 'show the page in the default browser')
 NETWORK = switch('--network', 'talk to other machines, too; by default all stays on this one, '
                  f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
-SCHEDULE = 'stand 4, trot_forward 12, stand 4'       # of the demo
 # Nodes that have kernels.
 COMPILED = tuple(name for name, entry in NODES.items() if entry.has_kernels)
 _CLIMBER = (
@@ -78,19 +77,16 @@ _CLIMBER = (
 # -------------------------------------------------------------------------------------------------
 
 DEMO = Verb(
-    'demo', 'demo', 'a simulated robot walks, or moves its body; estimate, record and report',
-    'Runs simulator, estimator and recorder as separate processes on a DDS bus on the loopback '
+    'demo', 'demo', 'a simulated robot walks; estimate, record and report',
+    'The robot stands, trots, turns, goes sideways, is pushed and sits down. Runs simulator, '
+    'controller, estimator and recorder as separate processes on a DDS bus on the loopback '
     'interface, then analyses the recording. Needs no ROS and no display. The exit code is 3 when '
     'the robot fell.', (
-        argument('--motion', help='walk: stands, trots ahead, turns, goes sideways, is pushed and '
-                 'sits down under workspace_controller; body: stands up, crouches, sways, pitches '
-                 "and yaws under it; own: by the simulated robot's own controller",
-                 choices=('walk', 'body', 'own'), default='walk'),
         argument('-o --out', 'DIR', 'where bag, logs and report go; default: demo/<date and time>',
                  Path),
         argument('--robot', 'NAME', 'robot with a URDF beside its YAML', default='anymal_class'),
-        argument('--schedule', 'TEXT', 'behaviours with seconds of --motion own, which it implies '
-                 f'(default: {SCHEDULE})', default=None),
+        argument('--schedule', 'TEXT', "move by the simulated robot's own controller: behaviours "
+                 'with seconds, such as stand 4, trot_forward 12'),
         argument('--speed', 'X', 'greatest real-time factor; 0: as fast as the machine can',
                  float, default=1.0),
         argument('--middleware', help='of the nodes', choices=('cyclonedds', 'rclpy'),
