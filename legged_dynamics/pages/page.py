@@ -9,7 +9,6 @@ import platform
 import re
 import shlex
 import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -448,30 +447,3 @@ def _styles(charts: bool) -> str:
 def _variables(hues: Sequence[str], greys: Sequence[str]) -> str:
     return ' '.join(f'--{kind}{k}: {color};' for kind, colors in (('hue', hues), ('grey', greys))
                     for k, color in enumerate(colors))
-
-
-class _Page(HtmlPage):
-    """`HtmlPage` with the sentences of `Page`, for one version."""
-
-    def verdict(self, text: str, judged: bool = True, caution: bool = False) -> None:
-        self.say('verdict amber' if caution else 'verdict' if judged else 'verdict open', text)
-
-    def banner(self, text: str) -> None:
-        self.say('banner', text, 'alert')
-        self._said.insert(0, self._said.pop())
-
-    def caution(self, text: str) -> None:
-        self.say('caution', text, 'status')
-        self._said.insert(0, self._said.pop())
-
-    def remark(self, text: str) -> None:
-        self.say('remark', text)
-
-
-def __getattr__(name: str) -> Any:
-    """Return `Page`, which `section.Report` makes now."""
-    if name == 'Page':
-        warnings.warn('reports.page.Page is deprecated: make a reports.section.Report',
-                      DeprecationWarning, stacklevel=2)
-        return _Page
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
