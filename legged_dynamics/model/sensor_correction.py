@@ -107,8 +107,9 @@ class SensorCorrection(SensorSettings):
         return cls(joints=tuple(joints))
 
     @classmethod
-    def from_parameters(cls, values: Mapping[str, Any]) -> SensorCorrection:
+    def from_parameters(cls, values: Mapping[str, Any] | None = None) -> SensorCorrection:
         """Return the correction from dotted parameter names, ignoring others."""
+        values = values or {}
         own = {name: value for name, value in values.items() if name.startswith(PREFIX)}
         found: dict[str, Any] = dict(vars(SensorSettings.from_parameters(own)))
         joints = tuple(values.get('robot.joints') or ())
