@@ -305,7 +305,7 @@ class Problem:
         self.weight = model.total_mass * GRAVITY
         self._feet = feet_table(model, config.feet)
         W, h = self.weight, height
-        noise = config.noise.effort * np.sqrt(min(2.0 * signals.band / signals.sample_rate, 1.0))
+        noise = config.noise.effort * signals.passed
         known = observe(signals, model, config).has_effort
         joint = np.where(known, np.hypot(PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
         self._known = known
@@ -343,7 +343,7 @@ class Problem:
         self._scale = np.tile(self.scale, (len(samples.time), 1))
         self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
         eq = self._equations(samples)
-        left = self._inverse_dynamics(eq)
+        left = eq.required
         left[:, 6:] -= np.where(self._known, samples.effort, 0.0)
         standing = self._forces(eq, left, samples)[2]
         steps = np.flatnonzero((standing[1:] != standing[:-1]).any(axis=1))
@@ -360,8 +360,7 @@ class Problem:
         samples = observe(self.signals, model, config)
         n, nv = len(samples.time), model.nv
         eq = self._equations(samples)
-        Y = regressor(model, samples.position, samples.velocity, samples.acceleration,
-                      samples.base)
+        Y = regressor(model, samples)
         friction = np.tanh(samples.velocity / FRICTION_SPEED)
         physics = (friction * ([j.friction for j in model.joints] + x[u.parts['coulomb']])
                    + samples.velocity * ([j.damping for j in model.joints]
@@ -406,7 +405,7 @@ class Problem:
                 moved[k] += step
                 other = observe(self.signals, model, u.configuration(moved))
                 changed = self._equations(other)
-                difference = self._inverse_dynamics(changed) - self._inverse_dynamics(eq)
+                difference = changed.required - eq.required
                 difference += self._other_inertias(x, other, samples, difference)
                 difference -= self._contact(changed, forces) - self._contact(eq, forces)
                 J[:, :6 + nv, k] = project(difference) / step
@@ -422,12 +421,7 @@ class Problem:
     # ---- parts -----------------------------------------------------------------------------
 
     def _equations(self, samples: Samples) -> Equations:
-        return motion_equations(self.unknowns.model, self._feet, samples.position,
-                                samples.velocity, samples.acceleration, samples.base, samples.up)
-
-    @staticmethod
-    def _inverse_dynamics(eq: Equations) -> np.ndarray:
-        return np.hstack([eq.wrench, eq.effort])
+        return motion_equations(self.unknowns.model, self._feet, samples)
 
     def _other_inertias(self, x: np.ndarray, other: Samples, samples: Samples,
                         difference: np.ndarray) -> np.ndarray:
@@ -436,9 +430,7 @@ class Problem:
         extra = u.inertial(x) - u.inertial(np.zeros_like(x))
         if not np.any(extra):
             return np.zeros_like(difference)
-        Y = [regressor(u.model, s.position, s.velocity, s.acceleration, s.base)
-             for s in (other, samples)]
-        return (Y[0] - Y[1]) @ extra
+        return (regressor(u.model, other) - regressor(u.model, samples)) @ extra
 
     @staticmethod
     def _contact(eq: Equations, forces: np.ndarray) -> np.ndarray:
@@ -448,15 +440,14 @@ class Problem:
 
     def _forces(self, eq: Equations, left: np.ndarray, samples: Samples) -> tuple:
         """Return ground forces, the projection that eliminates them, stance and residuals."""
-        M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1)
-        M = M / self._scale[:, :, None]
+        M = eq.of_forces / self._scale[:, :, None]
         nc, nf = M.shape[2], len(self._feet.index)
         y = left / self._scale
         MT = M.transpose(0, 2, 1)
         loose = (PROBLEM.standing * self.weight) ** -2 * np.eye(nc)
         first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
         size = nc // nf
-        normal = np.einsum('nfi,ni->nf', first.reshape(-1, nf, size)[..., :3], samples.up)
+        normal = np.einsum('nfi,ni->nf', eq.by_foot(first), samples.up)
         standing = normal > PROBLEM.contact_share * self.weight / nf
         may = np.where(np.repeat(standing, size, axis=1), PROBLEM.standing,
                        PROBLEM.swinging) * self.weight
@@ -497,12 +488,7 @@ class Problem:
     def _kinematic(self, eq: Equations, samples: Samples, standing: np.ndarray,
                    whiten: np.ndarray) -> np.ndarray:
         """Return differences in speed and height of feet in contact, (n, 4 nf), in tolerances."""
-        size = eq.jacobian.shape[1] // standing.shape[1]
-        J = np.stack([eq.jacobian[:, size * i:size * i + 3]
-                      for i in range(standing.shape[1])], axis=1)
-        speed = np.einsum('nfij,nj->nfi', J, samples.velocity) + np.cross(
-            samples.base[:, None, :3], eq.points)
-        height = np.einsum('nfi,ni->nf', eq.points, samples.up)
+        speed, height = eq.foot_motion(samples)
         w = standing / np.maximum(standing.sum(axis=1, keepdims=True), 1)
         speed = speed - np.einsum('nf,nfi->ni', w, speed)[:, None]
         height = height - np.einsum('nf,nf->n', w, height)[:, None]

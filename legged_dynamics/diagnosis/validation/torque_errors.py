@@ -128,9 +128,7 @@ class TorqueErrorProblem:
         self.joints = tuple(model.joint_names[i] for i in self._measured)
         self.weight = model.total_mass * GRAVITY
         self._table = feet_table(model, config.feet)
-        self.equations: Equations = motion_equations(
-            model, self._table, samples.position, samples.velocity, samples.acceleration,
-            samples.base, samples.up)
+        self.equations: Equations = motion_equations(model, self._table, samples)
         noise = config.noise
         effort = noise.of_joints('effort', model, config.joints)[self._measured]
         force = np.hypot(max(noise.mass, 0.005) * self.weight,
