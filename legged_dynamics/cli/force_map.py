@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from legged_dynamics.cli.arguments import write_file
+from legged_dynamics.cli.arguments import assigned, write_file
 from legged_dynamics.dynamics import frame_jacobian
 from legged_dynamics.dynamics.motion import BaseMotion, Motion, state_vector
 from legged_dynamics.dynamics.newton_euler import inverse_dynamics
@@ -107,7 +107,7 @@ def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> n
         if word in ('nominal', 'zero'):
             q = nominal.copy() if word == 'nominal' else 0.0 * nominal
             continue
-        name, angle = _assigned(word, '--pose: expected nominal, zero or JOINT=RAD')
+        name, angle = assigned(word, '--pose: expected nominal, zero or JOINT=RAD')
         joint = model.joints[model.joint_index(name)]
         if not joint.allows(angle):
             raise ConfigurationError(
@@ -117,24 +117,12 @@ def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> n
     return q
 
 
-def _assigned(word: str, expected: str) -> tuple[str, float]:
-    """Return name and value of NAME=VALUE."""
-    name, equals, text = word.partition('=')
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not equals or not math.isfinite(value):
-        raise ConfigurationError(f'{expected}, got {word!r}')
-    return name, value
-
-
 def _changed(values: np.ndarray, names: Sequence[str], words: Sequence[str], expected: str
              ) -> np.ndarray:
     """Return values by name, some changed by NAME=VALUE."""
     values = values.copy()
     for word in words:
-        name, value = _assigned(word, expected)
+        name, value = assigned(word, expected)
         if name not in names:
             raise UnknownNameError('joint', name, names)
         values[names.index(name)] = value

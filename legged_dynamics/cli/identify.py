@@ -28,7 +28,7 @@ UNTOLD = 1          # exit code when masses and torques have no scale
 WORSE = 0.02
 UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another bag (--validate). '
              'Error bars are too small for light robots whose joints rub.')
-PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature': 'armature'}
+PER_JOINT = {'friction': 'joint_friction', 'damping': 'joint_damping', 'armature': 'armature'}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -113,8 +113,7 @@ def _settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any
     order = list(choice.config.joints or model.joint_names)
     joints = {joint.name: joint for joint in model.joints}
     changed: dict[str, Any] = {'robot.joints': order}
-    for kind, key in PER_JOINT.items():
-        column = {'coulomb': 'friction', 'viscous': 'damping', 'armature': 'armature'}[kind]
+    for column, key in PER_JOINT.items():
         changed[f'robot.{key}'] = [float(f'{getattr(joints[name], column):.5g}')
                                    for name in order]
     # The identified inertias stand in the URDF; what the YAML added to the old ones goes.

@@ -41,7 +41,7 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         for i, finding in enumerate(found, start=1)]
     if examined.before is not None and examined.after is not None:
         # Where there was nothing to correct, both are the same curve.
-        after = None if _same(examined.before, examined.after) else examined.after
+        after = None if examined.before is examined.after else examined.after
         sections.append(ReportSection('Evidence', [ReportFigure(
             '', partial(_evidence, examined.before, after),
             'Residuals in tolerances of a healthy robot: as described'
@@ -56,25 +56,8 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         command_line(f'legged-dynamics doctor {name}'),
         verdict='' if found else ('Nothing wrong was found: no fault explains this recording '
                                   'better than a healthy robot does.'),
-        remarks=[] if found else _loose(examined.before),
         warnings=[f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
                   f'First: {found[0].text}'] if found else (), robot=name).write_page(path)
-
-
-# Residuals that the page mentions although no fault explains them [tolerances, rms].
-NOTABLE = 2.0
-
-
-def _loose(evidence: Evidence | None) -> list[str]:
-    """Return what is above tolerance on a robot in which no fault was found."""
-    if evidence is None:
-        return []
-    loose = [f'{KINDS.get(kind, kind)} ({value:.0f} tolerances rms)'
-             for kind, squares in evidence.squares.items()
-             if (value := float(np.sqrt(np.nanmean(squares)))) > NOTABLE]
-    return [f'Above tolerance all the same: {"; ".join(loose)}. No single fault that the doctor '
-            'knows explains it; impacts, soft ground and play in joints do such things.'
-            ] if loose else []
 
 
 def _picture(finding: Finding, log: SensorLog) -> Figure:
@@ -104,12 +87,6 @@ def _picture(finding: Finding, log: SensorLog) -> Figure:
         axes.legend(loc='upper right')
     axes.set_xlabel('time [s]')
     return figure
-
-
-def _same(before: Evidence, after: Evidence) -> bool:
-    return before.squares.keys() == after.squares.keys() and all(
-        np.array_equal(square, after.squares[kind], equal_nan=True)
-        for kind, square in before.squares.items())
 
 
 def _evidence(before: Evidence, after: Evidence | None) -> Figure:
