@@ -111,23 +111,10 @@ def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
 
 
 def show(table: Table) -> None:
-    """Print a table as plain text; on a terminal drawn, with strong rows highlighted."""
-    terminal = _console()
-    if terminal is None:
-        print(table.text)
-        return
-    from rich import box
-    from rich.table import Table as Drawn
-
-    drawn = Drawn(title=table.title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
-                  pad_edge=False)
-    for k, name in enumerate(table.head):
-        drawn.add_column(name, justify='right' if k else 'left', no_wrap=True)
-    for k, row in enumerate(table.rows):
-        if k and k in table.first:
-            drawn.add_section()
-        drawn.add_row(*row, style='bold' if k in table.strong else None)
-    terminal.print(drawn)
+    """Print a table, on a terminal with its title in bold."""
+    title, _, rest = table.text.partition('\n')
+    say(title, 'bold')
+    print(rest)
 
 
 def show_page(address: str | Path) -> None:

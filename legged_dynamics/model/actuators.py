@@ -32,13 +32,9 @@ from legged_dynamics.spatial.frames import GRAVITY
 PARAMETERS = ('friction', 'damping', 'load_friction', 'armature', 'gain', 'offset', 'delay')
 FRICTION, DAMPING, LOAD_FRICTION, ARMATURE, GAIN, OFFSET, DELAY = range(len(PARAMETERS))
 UNITS = ('N m', 'N m s/rad', '1', 'kg m^2', '1', 'N m', 's')
-# YAML key that states each value, and the one of its deviation.
+# YAML key that states each value.
 KEYS = ('robot.joint_friction', 'robot.joint_damping', 'robot.load_friction', 'robot.armature',
         'robot.sensors.effort_scale', 'robot.sensors.effort_offset', 'noise.effort_age')
-DEVIATION_KEYS = ('robot.joint_friction_deviation', 'robot.joint_damping_deviation',
-                  'robot.load_friction_deviation', 'robot.armature_deviation',
-                  'noise.joint_effort_gain', 'noise.joint_effort_offset',
-                  'noise.effort_age_deviation')
 
 # Deviation of a value that is not known: shares of the torque limit (for friction, damping,
 # armature and offset), else the value itself. From small servos to hydraulic cylinders these

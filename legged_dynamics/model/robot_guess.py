@@ -324,8 +324,6 @@ def _passive_joints(model: RobotModel, looks: Looks, rails: Sequence[str],
 BELIEVED = 30.0
 # Deviation of the friction of a motor that is not known, as a share of the effort limit.
 UNKNOWN_FRICTION = 0.03
-# Deviation of its rotor inertia, as a share of the same [s^2].
-UNKNOWN_ARMATURE = 8e-4
 # A centre of mass so far from the feet means that the robot cannot stand [m].
 CANNOT_STAND = 0.02
 # Feet that are below the base by less than that part of their way from it are beside it.
