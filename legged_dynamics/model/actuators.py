@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_config import RobotConfig, by_joint
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import GRAVITY
 
@@ -102,9 +102,7 @@ class ActuatorModel:
         def spread(values: Sequence[float]) -> np.ndarray:
             """Return (nj,) values in the model's order, NaN where nothing is given."""
             found = np.full(len(limit), np.nan)
-            names = config.joints or model.joint_names
-            for name, each in zip(names, tuple(values) * len(names) if len(values) == 1
-                                  else values):
+            for name, each in by_joint(config.joints or model.joint_names, values).items():
                 found[model.joint_index(name)] = each
             return found
         value, deviation = np.zeros_like(unknown), np.full_like(unknown, np.nan)

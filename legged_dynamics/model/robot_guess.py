@@ -168,14 +168,15 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
         if boxes:
             corners = corners[corners[:, 2] < corners[:, 2].min() + 0.01]
         source = 'its collision box' if boxes else f'its {len(balls)} collision spheres'
-        return _sole(link, corners, why, source)
+        return _flat(link, corners, 'sole', why, source)
     hinge = pose.inverse().p        # of the joint that the foot hangs on, in the foot's link
     shape = (balls or touching)[0]
     if (up[2] > 0.9 and shape.kind == 'cylinder' and _has_ankle(model, link, count)
             and abs(shape.pose.R[2, 2]) < 0.5):
-        return _sole(link, shape.corners, why, '')
+        return _flat(link, shape.corners, 'sole', why, '')
     if up[2] > 0.9 and not balls and _is_blade(shape, hinge):
-        return _blade(link, shape, why, f'its collision {shape.kind}, which is narrow')
+        return _flat(link, shape.corners, 'blade', why,
+                     f'its collision {shape.kind}, which is narrow')
     center, radius = _tip(shape, hinge)
     end = '' if shape.kind == 'sphere' else 'the end of '
     return _placed(link, 'ball', np.round(center, 6), lambda at: PointFoot(at, min(radius, 0.99)),
@@ -201,16 +202,6 @@ def _is_blade(shape: Shape, hinge: np.ndarray) -> bool:
     aside = float(np.linalg.norm(off - along * axis))
     return bool(abs(axis[0]) > 0.9 and half > 2.0 * others.max() and abs(along) < half
                 and aside > others.max())
-
-
-def _blade(link: str, shape: Shape, why: str, source: str) -> FootGuess:
-    corners = shape.corners
-    front, back = (float(np.round(value, 4)) for value in (corners[:, 0].max(),
-                                                           corners[:, 0].min()))
-    side = float(np.round(0.5 * (corners[:, 1].max() + corners[:, 1].min()), 4))
-    height = float(np.round(corners[:, 2].min(), 4))
-    return _placed(link, 'blade', [0.0, side, height], lambda at: LineFoot(at, front, back), why,
-                   source)
 
 
 def _lies_flat(box: Shape) -> bool:
@@ -240,12 +231,15 @@ def _placed(link: str, kind: str, place: Sequence[float] | np.ndarray,
     return FootGuess(foot(name), frame, why, source)
 
 
-def _sole(link: str, corners: np.ndarray, why: str, source: str) -> FootGuess:
-    front, left = np.round(corners[:, :2].max(axis=0), 4).tolist()
-    back, right = np.round(corners[:, :2].min(axis=0), 4).tolist()
-    height = float(np.round(corners[:, 2].min(), 4))
-    return _placed(link, 'sole', [0.0, 0.0, height],
-                   lambda at: FlatFoot(at, front, back, left, right), why, source)
+def _flat(link: str, corners: np.ndarray, kind: str, why: str, source: str) -> FootGuess:
+    """Return a sole, or a blade along its middle, as large as a shape with these corners."""
+    front, left, _ = np.round(corners.max(axis=0), 4).tolist()
+    back, right, height = np.round(corners.min(axis=0), 4).tolist()
+    if kind == 'sole':
+        return _placed(link, kind, [0.0, 0.0, height],
+                       lambda at: FlatFoot(at, front, back, left, right), why, source)
+    return _placed(link, kind, [0.0, round(0.5 * (left + right), 4), height],
+                   lambda at: LineFoot(at, front, back), why, source)
 
 
 def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:
@@ -496,7 +490,7 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
     starts = [int(row[Q_START]) for row in model.tree.topology[1:]]
     where = {joint.name: float(guess.position[start])
              for joint, start in zip(model.joints, starts)}
-    rows = _foot_rows(guess.feet) if guess.feet else [
+    rows: list[Row] = _foot_rows(guess.feet) if guess.feet else [
         ('# feet', ['left_foot', 'right_foot'], 'CHECK: could not be guessed')]
     if guess.imu_link:
         rows.append(('imu_link', guess.imu_link, 'URDF link whose axes the IMU reports in'))

@@ -193,11 +193,11 @@ def standing_efforts(model: RobotModel, feet: Sequence[Foot], position: np.ndarr
     effort = np.zeros(model.nv)
     for hanging, kilograms, place in weights:
         for body in model.chain(hanging):
-            pose, kind, start = bodies[body], *topology[body, [layout.JOINT, layout.V_START]]
+            pose, kind = bodies[body], topology[body, layout.JOINT]
             if kind != layout.SPHERICAL:
                 axis = pose.R[:, 2]
                 rise = axis if kind == layout.PRISMATIC else np.cross(axis, place - pose.p)
-                effort[start] += GRAVITY * kilograms * rise[2]
+                effort[topology[body, layout.V_START]] += GRAVITY * kilograms * rise[2]
     for row, values in zip(topology[1:], constants[1:]):
         if row[layout.JOINT] != layout.SPHERICAL:
             effort[row[layout.V_START]] += values[layout.STIFFNESS] * (

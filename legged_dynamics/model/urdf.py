@@ -196,10 +196,11 @@ def _plain(text: str) -> str:
 # A humanoid with hands is 0.2 MB; a larger file contains meshes, or is not a description.
 MAX_SIZE = 16_000_000
 
-_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, 'utf-8'), (codecs.BOM_UTF32_LE, 'utf-32-le'),
-                     (codecs.BOM_UTF32_BE, 'utf-32-be'), (codecs.BOM_UTF16_LE, 'utf-16-le'),
-                     (codecs.BOM_UTF16_BE, 'utf-16-be'))
-_WITHOUT_MARK = ((b'<\0?\0', 'utf-16-le'), (b'\0<\0?', 'utf-16-be'))
+# Encodings by how a file begins: with a byte order mark, or with the first letters of UTF-16.
+_BEGINNINGS = ((codecs.BOM_UTF8, 'utf-8-sig'), (codecs.BOM_UTF32_LE, 'utf-32'),
+               (codecs.BOM_UTF32_BE, 'utf-32'), (codecs.BOM_UTF16_LE, 'utf-16'),
+               (codecs.BOM_UTF16_BE, 'utf-16'), (b'<\0?\0', 'utf-16-le'),
+               (b'\0<\0?', 'utf-16-be'))
 _DECLARED = re.compile(rb'\s*<\?xml[^>]*?encoding\s*=\s*["\']([A-Za-z0-9._-]+)["\']')
 
 
@@ -248,10 +249,7 @@ def _decode(content: bytes, origin: str) -> str:
 
     Invalid UTF-8 is read as Latin-1, such as a letter in an author's name.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return _decoded(content[len(mark):], encoding, origin)
-    for beginning, encoding in _WITHOUT_MARK:
+    for beginning, encoding in _BEGINNINGS:
         if content.startswith(beginning):
             return _decoded(content, encoding, origin)
     declared = _DECLARED.match(content)
@@ -499,11 +497,10 @@ def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) 
             continue
         SubElement(element, 'axis', xyz=_words(joint.axis))
         wide = UNLIMITED['slide' if joint.kind == 'prismatic' else 'turn']
-        limits = {'lower': joint.lower if math.isfinite(joint.lower) else -wide,
-                  'upper': joint.upper if math.isfinite(joint.upper) else wide,
-                  'effort': joint.effort if math.isfinite(joint.effort) else UNLIMITED['effort'],
-                  'velocity': (joint.velocity if math.isfinite(joint.velocity)
-                               else UNLIMITED['velocity'])}
+        limits = {'lower': -wide, 'upper': wide, 'effort': UNLIMITED['effort'],
+                  'velocity': UNLIMITED['velocity']}      # where none is stated
+        limits.update({key: value for key in limits
+                       if math.isfinite(value := getattr(joint, key))})
         SubElement(element, 'limit', {key: _word(value) for key, value in limits.items()})
         if joint.damping or joint.friction:
             SubElement(element, 'dynamics', damping=_word(joint.damping),

@@ -71,10 +71,10 @@ class Finding:
 
     @property
     def sure(self) -> str:
-        """Probability in words: 'certain', or per cent."""
-        if self.evidence > 14.0:
-            return 'certain'
-        return f'{100.0 * min(self.probability, 0.9999):.4g} %'
+        """Probability in words: 'certain', or per cent; of all that it names, not of the first."""
+        sure = ('certain' if self.evidence > 14.0 else
+                f'{100.0 * min(self.probability, 0.9999):.4g} %')
+        return f'one of these: {sure}' if self.text.startswith('Cannot tell apart') else sure
 
 
 @dataclass(frozen=True, eq=False)

@@ -466,20 +466,19 @@ def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]
     if not samples.has_effort[moving].all():
         found.append('efforts of '
                      f'{int((~samples.has_effort[moving]).sum())} of {len(moving)} joints')
-    still = (np.abs(v[:, moving]) < NEEDED.still).all(axis=1).mean() * np.ptp(time)
-    if still < NEEDED.at_rest:
+    at_rest = (np.abs(v[:, moving]) < NEEDED.still).all(axis=1).mean() * np.ptp(time)
+    if at_rest < NEEDED.at_rest:
         found.append('quiet standing')
-    turned = np.ptp(q[:, moving], axis=0) > NEEDED.turn
-    stiff = [name for name, turns in zip(names, turned) if not turns]
-    if stiff:
-        found.append(f'motion of {len(stiff)} of {len(names)} joints ({", ".join(stiff[:4])}'
-                     f'{", ..." if len(stiff) > 4 else ""}): swing them with the leg lifted')
-    quick = (np.abs(v[:, moving]) > NEEDED.quick).mean(axis=0) > NEEDED.part_quick
-    if not quick.all():
-        slow = [name for name, fast in zip(names, quick) if not fast]
-        found.append(f'quick motion of {len(slow)} of {len(names)} joints ({", ".join(slow[:4])}'
-                     f'{", ..." if len(slow) > 4 else ""}): without it dry friction, viscous '
-                     'friction and rotor inertia cannot be told apart')
+    for what, seen, why in (
+            ('motion', np.ptp(q[:, moving], axis=0) > NEEDED.turn,
+             'swing them with the leg lifted'),
+            ('quick motion', (np.abs(v[:, moving]) > NEEDED.quick).mean(axis=0)
+             > NEEDED.part_quick, 'without it dry friction, viscous friction and rotor inertia '
+             'cannot be told apart')):
+        still = [name for name, moves in zip(names, seen) if not moves]
+        if still:
+            found.append(f'{what} of {len(still)} of {len(names)} joints ({", ".join(still[:4])}'
+                         f'{", ..." if len(still) > 4 else ""}): {why}')
     lean = np.ptp(samples.up[:, :2], axis=0)
     for axis, size in zip(('y', 'x'), lean):
         if size < NEEDED.lean:

@@ -296,7 +296,7 @@ class Problem:
     Residuals of a recording as a function of the unknowns.
 
     ``height`` [m]: base above the feet; `scale` (6 + nv,): tolerance of each equation of
-    motion.
+    motion; `known` (nj,): joints whose effort is measured.
     """
 
     def __init__(self, signals: Signals, unknowns: Unknowns, height: float):
@@ -306,9 +306,9 @@ class Problem:
         self._feet = feet_table(model, config.feet)
         W, h = self.weight, height
         noise = config.noise.effort * signals.passed
-        known = observe(signals, model, config).has_effort
-        joint = np.where(known, np.hypot(PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
-        self._known = known
+        self.known = observe(signals, model, config).has_effort
+        joint = np.where(self.known, np.hypot(
+            PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
         self.scale = np.concatenate([[PROBLEM.force * W] * 3, [PROBLEM.moment * W * h] * 3,
                                      joint])
         self._least = self.scale.copy()
@@ -316,11 +316,6 @@ class Problem:
         self._settled = np.ones(len(signals.time), bool)
         # At first, friction is half of the deviation of its prior.
         self.settle(np.zeros(unknowns.size), 0.5 * unknowns.deviation[unknowns.parts['coulomb']])
-
-    @property
-    def known(self) -> np.ndarray:
-        """(nj,) flags: joints whose effort is measured."""
-        return self._known
 
     def rescale(self, x: np.ndarray) -> None:
         """Set each equation's tolerance from its residuals at x: model errors are in it."""
@@ -344,7 +339,7 @@ class Problem:
         self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
         eq = self._equations(samples)
         left = eq.required
-        left[:, 6:] -= np.where(self._known, samples.effort, 0.0)
+        left[:, 6:] -= np.where(self.known, samples.effort, 0.0)
         standing = self._forces(eq, left, samples)[2]
         steps = np.flatnonzero((standing[1:] != standing[:-1]).any(axis=1))
         time = samples.time
@@ -367,7 +362,7 @@ class Problem:
                                          + x[u.parts['viscous']])
                    + samples.acceleration * ([j.armature for j in model.joints]
                                              + x[u.parts['armature']]))
-        given = np.where(self._known, samples.effort, 0.0)
+        given = np.where(self.known, samples.effort, 0.0)
         inertial = u.inertial(x)
         left = Y @ inertial
         left[:, 6:] += physics - given
