@@ -21,7 +21,6 @@ from legged_dynamics.diagnosis.identification.identify import (
 )
 from legged_dynamics.diagnosis.identification.samples import sensor_noise
 from legged_dynamics.recordings.report.analysis import DOUBTFUL
-from legged_dynamics.schema import read_parameter_file
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 # Share by which a residual on the other bag may grow by chance.
@@ -34,16 +33,12 @@ PER_JOINT = {'friction': 'joint_friction', 'damping': 'joint_damping', 'armature
 def run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
     choice, log = robot_and_readings(args)
-    trust = {}
-    if args.params_file:
-        trust = {name: value for name, value in read_parameter_file(args.params_file).items()
-                 if name.startswith('identify.')}
     # Said before it starts; the result's first line is whether it can be trusted.
     print(NEEDS, file=sys.stderr)
     for line in lacking(choice.model, choice.config, log):
         print(f'- This recording lacks {line}.', file=sys.stderr)
     found = identify(choice.model, choice.config, log, total_mass=args.total_mass,
-                     trust_effort=args.trust_effort, trust=trust)
+                     trust_effort=args.trust_effort)
     if not args.validate:
         print(UNCHECKED)
     noise = {name: float(f'{value:.3g}') for name, value in sensor_noise(log).items()}

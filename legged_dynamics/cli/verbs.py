@@ -223,8 +223,6 @@ IDENTIFY = Verb(
         *robot_arguments(), *TOPICS, *PART,
         argument('--total-mass', 'KG', 'of the weighed robot', float),
         switch('--trust-effort', 'the efforts are right on the whole'),
-        argument('--params-file', 'FILE', 'how far the description is to be trusted: identify.*',
-                 Path, is_there),
         argument('-o --out', 'DIR', 'write robot.yaml and robot.urdf there', Path)))
 INVERSE_DYNAMICS = Verb(
     'inverse-dynamics', 'inverse_dynamics', 'joint torques and foot wrenches of a recorded motion',

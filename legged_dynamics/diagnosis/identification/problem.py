@@ -30,7 +30,6 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
 
 # -------------------------------------------------------------------------------------------------
@@ -104,42 +103,23 @@ class LogCholesky:
 
 
 @dataclass(frozen=True)
-class Trust(CheckedSettings):
+class TrustSettings:
     """How far each unknown may be from the description, as one standard deviation."""
 
-    base_mass: float = setting(
-        'identify.base_mass', 0.15, '1',
-        "How far the base's mass may be from the URDF's, as a fraction: one standard deviation.",
-        1e-6, 10.0)
-    base_center_of_mass: float = setting(
-        'identify.base_center_of_mass', 0.05, '1',
-        "The same of the base's centre of mass, in heights of the standing robot.", 1e-6, 10.0)
-    link: float = setting(
-        'identify.link', 0.05, '1',
-        'The same of the mass of each other link; its centre of mass in radii of gyration.',
-        1e-6, 10.0)
-    shape: float = setting(
-        'identify.shape', 0.15, '1', 'The same of moments of inertia.', 1e-6, 10.0)
-    effort_scale: float = setting(
-        'identify.effort_scale', 0.3, '1',
-        'The same of the torque constant of each motor.', 1e-6, 10.0)
-    friction: float = setting(
-        'identify.friction', 0.1, '1',
-        "Coulomb and viscous friction, at the joint's effort limit and at its rated speed, as a "
-        'part of the effort limit.', 1e-6, 10.0)
-    armature: float = setting(
-        'identify.armature', 0.05, '1',
-        "Armature, as a part of the leg's own inertia at full stretch.", 1e-6, 10.0)
-    position_offset: float = setting(
-        'identify.position_offset', 0.05, 'rad', 'Offset of each joint.', 1e-6, 3.0)
-    imu_mount: float = setting(
-        'identify.imu_mount', 0.05, 'rad', 'Tilt of the IMU on its link.', 1e-6, 3.0)
-    accelerometer_bias: float = setting(
-        'identify.accelerometer_bias', 0.1, 'm/s^2', 'Bias of the accelerometer.', 1e-6, 10.0)
-    gyro_bias: float = setting(
-        'identify.gyro_bias', 0.02, 'rad/s', 'Bias of the gyro.', 1e-6, 10.0)
+    base_mass: float = 0.15    # of the base's mass
+    base_center_of_mass: float = 0.05    # heights of the standing robot: the base's centre of mass
+    link: float = 0.05    # of each other link's mass; its centre of mass in radii of gyration
+    shape: float = 0.15    # of moments of inertia
+    effort_scale: float = 0.3    # of the torque constant of each motor
+    friction: float = 0.1    # of the effort limit: Coulomb, and viscous at the rated speed
+    armature: float = 0.05    # of the leg's own inertia at full stretch
+    position_offset: float = 0.05    # rad, of each joint
+    imu_mount: float = 0.05    # rad, tilt of the IMU on its link
+    accelerometer_bias: float = 0.1    # m/s^2
+    gyro_bias: float = 0.02    # rad/s
 
 
+TRUST = TrustSettings()
 PER_JOINT = ('effort_scale', 'coulomb', 'viscous', 'armature', 'position_offset')
 PER_AXIS = ('imu_mount', 'accelerometer_bias', 'gyro_bias')
 
@@ -152,7 +132,7 @@ class Unknowns:
     joint and IMU unknowns; `deviation` (p,): of the prior.
     """
 
-    def __init__(self, model: RobotModel, config: RobotConfig, height: float, trust: Trust,
+    def __init__(self, model: RobotModel, config: RobotConfig, height: float, trust: TrustSettings,
                  imu: bool):
         self.model, self.config = model, config
         self.bodies = [LogCholesky(model.body_inertia(i)) for i in range(model.n_bodies)]
@@ -168,7 +148,7 @@ class Unknowns:
         self.deviation = np.ones(start)
         self._trust(height, trust)
 
-    def _trust(self, height: float, trust: Trust) -> None:
+    def _trust(self, height: float, trust: TrustSettings) -> None:
         each = self.deviation[self.parts['inertia']].reshape(-1, 10)
         each[:, MASS], each[:, SHAPE], each[:, SHIFT] = (
             0.5 * trust.link, 0.5 * trust.shape, trust.link)
