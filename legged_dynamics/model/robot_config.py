@@ -16,7 +16,7 @@ from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import PARENT, Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
-from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.model.sensor_correction import SensorCorrection, keep_tuples
 from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -145,8 +145,8 @@ class RobotSettings(CheckedSettings):
 
 
 @dataclass(frozen=True)
-class NoiseSettings(CheckedSettings):
-    """Errors of the sensors and of the model."""
+class SensorNoise(CheckedSettings):
+    """Errors of the sensors and of the model, one deviation each; by default those of a YAML."""
 
     position: float = setting(
         'noise.position', 1e-4, 'rad', 'Joint position, one standard deviation.', 0.0)
@@ -170,13 +170,13 @@ class NoiseSettings(CheckedSettings):
         'noise.velocity_age', 0.0, 's',
         'How much older joint velocities are than the positions of their message, as behind a '
         'low-pass; 0: not known, and learned.', 0.0, 0.02)
-    joint_position: list[float] = setting(
+    joint_position: tuple[float, ...] = setting(
         'noise.joint_position', [], 'rad',
         'Position, one per joint in command order; empty: noise.position.', 0.0)
-    joint_velocity: list[float] = setting(
+    joint_velocity: tuple[float, ...] = setting(
         'noise.joint_velocity', [], 'rad/s',
         'Velocity, one per joint in command order; empty: noise.velocity.', 0.0)
-    joint_effort: list[float] = setting(
+    joint_effort: tuple[float, ...] = setting(
         'noise.joint_effort', [], 'N m',
         'Torque, one per joint in command order; empty: noise.effort.', 0.0)
     gyro: float = setting(
@@ -196,32 +196,8 @@ class NoiseSettings(CheckedSettings):
         'noise.center_of_mass', 0.002, 'm',
         "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0)
 
-
-SETTINGS = (*RobotSettings.table(), *ActuatorSettings.table(), *SENSOR_SETTINGS,
-            *NoiseSettings.table())
-
-
-@dataclass(frozen=True)
-class SensorNoise:
-    """One standard deviation of white noise per sample, of biases, and of the model itself."""
-
-    position: float = 0.0
-    velocity: float = 0.0
-    effort: float = 0.0
-    gyro: float = 0.0
-    accelerometer: float = 0.0
-    orientation: float = 0.0
-    gyro_bias: float = 0.0
-    accelerometer_bias: float = 0.0
-    mass: float = 0.0
-    center_of_mass: float = 0.0
-    effort_percent: float = 0.0
-    effort_gain: float = 0.02
-    effort_age: float = 0.0
-    velocity_age: float = 0.0
-    joint_position: tuple[float, ...] = ()
-    joint_velocity: tuple[float, ...] = ()
-    joint_effort: tuple[float, ...] = ()
+    def __post_init__(self) -> None:
+        keep_tuples(self)
 
     def of_joints(self, quantity: str, model: RobotModel, joints: Sequence[str] = ()
                   ) -> np.ndarray:
@@ -266,6 +242,10 @@ class SensorNoise:
                                          'noise.joint_effort instead')
             found = np.hypot(found, 0.01 * self.effort_percent * limits)
         return found
+
+
+SETTINGS = (*RobotSettings.table(), *ActuatorSettings.table(), *SENSOR_SETTINGS,
+            *SensorNoise.table())
 
 
 # -------------------------------------------------------------------------------------------------
@@ -393,7 +373,7 @@ class RobotConfig:
         """
         found = checked(values, SETTINGS)
         robot = RobotSettings.from_checked(found)
-        noise = SensorNoise(**_tuples(NoiseSettings.from_checked(found)))
+        noise = SensorNoise.from_checked(found)
         feet, frames = _feet(robot)
         joints = robot.joints
         for key in ('joints', 'absent_joints', 'passive_joints'):

@@ -84,6 +84,13 @@ class SensorSettings(CheckedSettings):
 SETTINGS = SensorSettings.table()
 
 
+def keep_tuples(settings: CheckedSettings) -> None:
+    """Make the lists of new settings tuples, as what is compared and kept must not change."""
+    for name, value in list(vars(settings).items()):
+        if isinstance(value, list):
+            object.__setattr__(settings, name, tuple(value))
+
+
 @dataclass(frozen=True)
 class SensorCorrection(SensorSettings):
     """
@@ -96,10 +103,10 @@ class SensorCorrection(SensorSettings):
     joints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, value in list(vars(self).items()):
-            if isinstance(value, list):
-                object.__setattr__(self, name, _renaming(name, value) if name.startswith('rename')
-                                   else tuple(value))
+        for name in ('rename', 'rename_effort'):
+            if not isinstance(pairs := getattr(self, name), Mapping):
+                object.__setattr__(self, name, _renaming(name, pairs))
+        keep_tuples(self)
 
     @classmethod
     def none(cls, joints: Sequence[str] = ()) -> SensorCorrection:
