@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
@@ -117,27 +118,34 @@ def is_positive(name: str, expected: str = 'a number above 0') -> Check:
 
 def truth_of(pairs: Sequence[str], args: argparse.Namespace) -> dict[str, str]:
     """Return the true wrench topic of each foot, parsed from FOOT=TOPIC pairs."""
-    found = {}
-    for pair in pairs:
-        foot, separator, topic = pair.partition('=')
-        if not (foot and separator and topic):
-            raise ConfigurationError(f'--truth: expected FOOT=TOPIC, got {pair!r}')
-        found[foot] = topic if topic.startswith('/') else f'/{topic}'
-    return found
+    found = dict(_pair(pair, '--truth: expected FOOT=TOPIC') for pair in pairs)
+    return {foot: f'/{topic.removeprefix("/")}' for foot, topic in found.items()}
+
+
+def _pair(text: str, expected: str) -> tuple[str, str]:
+    name, _, value = text.partition('=')
+    if not (name and value):
+        raise ConfigurationError(f'{expected}, got {text!r}')
+    return name, value
+
+
+def assigned(text: str, expected: str) -> tuple[str, float]:
+    """Return name and number of NAME=VALUE; ``expected`` is for the error's text."""
+    name, value = _pair(text, expected)
+    try:
+        if math.isfinite(number := float(value)):
+            return name, number
+    except ValueError:
+        pass
+    raise ConfigurationError(f'{expected}, got {text!r}')
 
 
 def scales_of(texts: Sequence[str], args: argparse.Namespace) -> dict[str, float]:
     """Return readings of scales [kg] by foot from texts such as LF_FOOT=12.4."""
-    found = {}
-    for text in texts:
-        foot, equals, value = text.partition('=')
-        try:
-            found[foot] = float(value)
-        except ValueError:
-            found[foot] = 0.0
-        if not equals or not 0.0 < found[foot] < 1e4:
-            raise ConfigurationError(f'--scale: expected FOOT=KG, such as LF_FOOT=12.4, '
-                                     f'got {text!r}')
+    expected = '--scale: expected FOOT=KG, such as LF_FOOT=12.4'
+    found = dict(assigned(text, expected) for text in texts)
+    if not all(0.0 < value < 1e4 for value in found.values()):
+        raise ConfigurationError(f'{expected}, got {" ".join(texts)}')
     return found
 
 

@@ -14,18 +14,14 @@ import hashlib
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from legged_dynamics.cli.analyze import analyse_into
 from legged_dynamics.cli.analyze import show_analysis as show
 from legged_dynamics.cli.output import ProgressBar, show_page
 from legged_dynamics.cli.processes import ProcessGroup, interrupted_at_once
-from legged_dynamics.cli.verbs import SCHEDULE
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError, SimulationError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.recordings.bags import BagReader
@@ -38,11 +34,6 @@ from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.runner import CHOICE
 from legged_dynamics.ros.nodes.lock_step import BEGIN_NS, answer
 from legged_dynamics.simulation import Schedule
-from legged_dynamics.spatial.rotations import (
-    quaternion_from_rotation,
-    rotation_from_quaternion,
-    rotation_from_vector,
-)
 
 # -------------------------------------------------------------------------------------------------
 # Outcome of a demo: whether the robot fell, whether the machine kept up, and a digest of its bits.
@@ -51,34 +42,14 @@ from legged_dynamics.spatial.rotations import (
 ENDED = 'real-time factor'
 FELL = 3                # exit code
 KEPT_UP = 0.95          # of the speed asked for
-_STATEMENT = re.compile(r'robot (upright|fallen at (?P<fell>[\d.]+) s); .*real-time factor '
-                        r'(?P<factor>[\d.]+); (?P<late>\d+) of (?P<ticks>\d+) deadlines missed, '
-                        r'worst lateness (?P<worst>[\d.]+) ms')
+_STATEMENT = re.compile(r'robot (?:upright|fallen at ([\d.]+) s); .*real-time factor ([\d.]+)')
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """
-    What the simulator says at its end.
+class Outcome(NamedTuple):
+    """What the simulator says at its end."""
 
-    Attributes
-    ----------
-    fell : float or None
-        When the robot fell [s].
-    factor : float
-        Simulated over real time.
-    late, samples : int
-        Samples that came more than a period after their time on the wall, of all.
-    worst : float
-        Greatest lateness [ms].
-
-    """
-
-    fell: float | None
-    factor: float
-    late: int
-    samples: int
-    worst: float
+    fell: float | None      # when the robot fell [s]
+    factor: float           # simulated over real time
 
     @classmethod
     def from_log(cls, lines: Sequence[str]) -> Outcome:
@@ -87,9 +58,7 @@ class Outcome:
         if found is None:
             raise SimulationError('the simulator ended without saying how it went; it said: '
                                   f'{" | ".join(lines[-3:]) or "nothing"}')
-        fell = found['fell']
-        return cls(None if fell is None else float(fell), float(found['factor']),
-                   int(found['late']), int(found['ticks']), float(found['worst']))
+        return cls(None if found[1] is None else float(found[1]), float(found[2]))
 
     @property
     def exit_code(self) -> int:
@@ -98,11 +67,9 @@ class Outcome:
 
     def warnings(self) -> list[str]:
         """Return the sentences that open a report; empty if the robot stayed upright."""
-        found = []
-        if self.fell is not None:
-            found.append(f'The robot fell at {self.fell:.2f} s: what follows is not of a robot '
-                         'that stands or walks.')
-        return found
+        return [] if self.fell is None else [
+            f'The robot fell at {self.fell:.2f} s: what follows is not of a robot that stands or '
+            'walks.']
 
     def remarks(self, speed: float = 1.0) -> list[str]:
         """Return a remark if the machine was slower than ``speed`` x real time (0: any)."""
@@ -128,23 +95,9 @@ def _digest_of(bag: Path) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# The body's motion in the demo: stands up, crouches, sways, pitches and yaws, as a trajectory.
+# The walk of the demo.
 
 
-# Seconds after the last pose, offset of the base [m, of its height] and rotation vector [rad].
-POSES = (
-    (2.0, (0.0, 0.0, -0.3), (0.0, 0.0, 0.0)),       # down
-    (2.0, (0.0, 0.0, 0.02), (0.0, 0.0, 0.0)),       # stands up
-    (1.5, (0.0, 0.0, -0.2), (0.0, 0.0, 0.0)),       # crouches
-    (1.5, (0.0, 0.08, -0.1), (0.0, 0.0, 0.0)),      # sways
-    (1.5, (0.0, -0.08, -0.1), (0.0, 0.0, 0.0)),
-    (1.2, (0.0, 0.0, -0.05), (0.0, 0.15, 0.0)),     # pitches
-    (1.5, (0.0, 0.0, -0.05), (0.0, -0.15, 0.0)),
-    (1.5, (0.0, 0.0, -0.05), (0.0, 0.0, 0.25)),     # yaws
-    (1.8, (0.0, 0.0, -0.05), (0.0, 0.0, -0.25)),
-    (1.5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
-)
-DURATION = sum(seconds for seconds, _, _ in POSES)
 # Commands to the walking robot by their time [s], velocities in m/s and rad/s; and when it is
 # pushed, for 0.2 s, by which part of its weight.
 WALK: tuple[tuple[float, dict[str, Any]], ...] = (
@@ -162,22 +115,15 @@ CONTROLLER = 'workspace_controller'
 NODE = 'body_motion'
 ANSWER = f'/{NODE}/answer'
 EVER_AFTER = (2**31 - 1) * 10**9      # ns
-BEGIN = 1.0     # s of simulated time, when the controller has taken the robot over
-ACKNOWLEDGING = 60.0    # s for the controller to have the motion
+ACKNOWLEDGING = 60.0    # s for the controller to have a command
 
 
-class Motion:
-    """
-    Sends messages to the controller at fixed simulated times; time waits for replies.
+class Walk:
+    """Sends the commands of `WALK` at their simulated times; time waits for the controller."""
 
-    ``events``: pairs of simulated time [s], ascending, and a function from the commanded
-    body position to the messages that are due, as pairs of topic and message.
-    """
-
-    def __init__(self, bus: Any, topics: Mapping[str, str],
-                 events: Sequence[tuple[float, Callable[[Any], Sequence[tuple[str, Any]]]]]):
+    def __init__(self, bus: Any):
         self._dialect = dialect = StandaloneDialect()
-        self._events = [(BEGIN_NS + round(1e9 * time), send) for time, send in events]
+        self._events = [(BEGIN_NS + round(1e9 * time), told) for time, told in WALK]
         self._node = node = bus.create_node(NODE)
         # A simulator in lock-step counts the subscriptions of the robot's topics.
         self._ears = [node.create_raw_subscription(kind, topic, lambda cdr, now: None, 10)
@@ -186,22 +132,27 @@ class Motion:
         node.create_subscription(dialect.message('geometry_msgs/msg/PoseStamped'),
                                  f'{CONTROLLER}/body_reference', self._on_reference,
                                  dialect.qos.reliable(1000))
-        self._topics = {topic: node.create_publisher(dialect.message(kind), topic,
-                                                     dialect.qos.reliable(1))
-                        for topic, kind in topics.items()}
+        self._publishers = {
+            name: node.create_publisher(dialect.message(kind), topic, dialect.qos.reliable(1))
+            for name, kind, topic in (
+                ('cmd_vel', 'geometry_msgs/msg/TwistStamped', 'cmd_vel'),
+                ('gait', 'std_msgs/msg/String', f'{CONTROLLER}/gait'),
+                ('posture', 'std_msgs/msg/String', f'{CONTROLLER}/posture'))}
         self._answers = node.create_publisher(dialect.message('sensor_msgs/msg/JointState'),
                                               ANSWER, dialect.qos.latched)
         self._answer(self._events[0][0] - 1)
 
     def _on_reference(self, message: Any) -> None:
-        pose = convert.read_pose(message)
-        if not self._events or pose.stamp_ns < self._events[0][0]:
+        if not self._events or convert.read_pose(message).stamp_ns < self._events[0][0]:
             return
-        for topic, sent in self._events.pop(0)[1](pose):
-            self._topics[topic].publish(sent)
+        told = self._events.pop(0)[1]
+        for name, publisher in self._publishers.items():
+            if name not in told:
+                continue
+            publisher.publish(self._message(told[name]))
             # Time stands still at this sample until the controller has it.
-            if not self._topics[topic].wait_for_acks(ACKNOWLEDGING):
-                raise MiddlewareError(f'{CONTROLLER} does not receive {topic}; see its log')
+            if not publisher.wait_for_acks(ACKNOWLEDGING):
+                raise MiddlewareError(f'{CONTROLLER} does not receive {name}; see its log')
         if self._events:
             self._answer(self._events[0][0] - 1)
             return
@@ -209,52 +160,15 @@ class Motion:
         for ear in self._ears:
             self._node.destroy_subscription(ear)
 
-    def _answer(self, ns: int) -> None:
-        self._answers.publish(answer(self._dialect, ns, None))
-
-
-def _moving_the_body(bus: Any) -> Motion:
-    """Return the motion of the body on standing feet, `POSES`."""
-    dialect, topic = StandaloneDialect(), f'{CONTROLLER}/body_trajectory'
-    return Motion(bus, {topic: 'trajectory_msgs/msg/MultiDOFJointTrajectory'}, [
-        (BEGIN, lambda pose: [(topic, _trajectory(dialect, pose.position, pose.orientation))])])
-
-
-def _walking(bus: Any) -> Motion:
-    """Return the walk `WALK`."""
-    dialect = StandaloneDialect()
-    kinds = {'cmd_vel': 'geometry_msgs/msg/TwistStamped',
-             f'{CONTROLLER}/gait': 'std_msgs/msg/String',
-             f'{CONTROLLER}/posture': 'std_msgs/msg/String'}
-
-    def message(topic: str, value: Any) -> Any:
-        if topic != 'cmd_vel':
-            return convert.string(dialect, value)
-        made = dialect.message(kinds[topic])()
+    def _message(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return convert.string(self._dialect, value)
+        made = self._dialect.message('geometry_msgs/msg/TwistStamped')()
         made.twist.linear.x, made.twist.linear.y, made.twist.angular.z = value
         return made
 
-    def sender(told: Mapping[str, Any]) -> Callable[[Any], list[tuple[str, Any]]]:
-        return lambda pose: [(topic, message(topic, told[topic.split('/')[-1]]))
-                             for topic in kinds if topic.split('/')[-1] in told]
-    return Motion(bus, kinds, [(time, sender(told)) for time, told in WALK])
-
-
-def _trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> Any:
-    """Return the motion as a MultiDOFJointTrajectory."""
-    message = dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectory')()
-    point = dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectoryPoint')
-    R, clock = rotation_from_quaternion(orientation), 0.0
-    for seconds, offset, turn in POSES:
-        clock += seconds
-        where = position + position[2] * R @ np.array(offset)
-        pose = dialect.message('geometry_msgs/msg/Transform')()
-        pose.translation = convert.vector3(dialect, where)
-        pose.rotation = convert.quaternion(
-            dialect, quaternion_from_rotation(R @ rotation_from_vector(np.array(turn))))
-        message.points.append(point(transforms=[pose], velocities=[], accelerations=[],
-                                    time_from_start=convert.duration_message(dialect, clock)))
-    return message
+    def _answer(self, ns: int) -> None:
+        self._answers.publish(answer(self._dialect, ns, None))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -284,17 +198,15 @@ def run(args: argparse.Namespace) -> int:
     yaml, urdf = robot_files(args.robot)
     if urdf is None:
         raise ConfigurationError(f'--robot: expected a robot with a URDF beside {yaml}')
-    if args.schedule is not None:
-        args.motion = 'own'
-    args.schedule = args.schedule or SCHEDULE
-    Schedule.from_text(args.schedule)       # says what is wrong with it before all else
+    if args.schedule:
+        Schedule.from_text(args.schedule)       # says what is wrong with it before all else
     out = args.out or Path('demo') / time.strftime('%Y%m%d_%H%M%S')
     bag = out / 'bag'
     if bag.exists():
         raise ConfigurationError(f'--out: {bag} exists already; choose another folder')
     out.mkdir(parents=True, exist_ok=True)
     with interrupted_at_once():
-        compile_first(ESTIMATOR, *((CONTROLLER,) if args.motion != 'own' else ()))
+        compile_first(ESTIMATOR, *(() if args.schedule else (CONTROLLER,)))
     outcome = _record_live(yaml, urdf, args, out)
     _say('Analysing the recording')
     warnings, remarks = outcome.warnings(), outcome.remarks(args.speed)
@@ -317,7 +229,6 @@ def run(args: argparse.Namespace) -> int:
 def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
     """Have the robot move and be estimated while everything is recorded into ``out / 'bag'``."""
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
-    own = args.motion == 'own'
     command = [sys.executable, '-m', 'legged_dynamics.cli']
     parameters = ['--ros-args', '--params-file', str(yaml),
                   '-p', f'robot_description:={urdf.resolve()}']
@@ -325,8 +236,7 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
         '-p', f'qos_overrides.{topic}.subscription.reliability:=reliable',
         '-p', f'qos_overrides.{topic}.subscription.depth:={10 * WINDOW}')]
     answering = [*parameters, '-p', 'use_sim_time:=true', *reliable]
-    duration = MARGIN + {'body': BEGIN + DURATION, 'walk': WALKED,
-                         'own': Schedule.from_text(args.schedule).duration}[args.motion]
+    duration = MARGIN + (Schedule.from_text(args.schedule).duration if args.schedule else WALKED)
     outputs = [f'/{ESTIMATOR}/{foot.link}/{name}' for foot in RobotConfig.from_yaml(yaml).feet
                for name in ('wrench', 'contact')] + [f'/{ESTIMATOR}/external_torque']
     answers = [f'/{name}/answer:{WINDOW}' for name in (ESTIMATOR, RECORDER)]
@@ -353,25 +263,22 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
                                              '/ground_truth/odom', '--port', str(args.port)])
                     processes.wait_until(lambda: processes.said('view', 'View:'), STARTING)
                     _say(processes.log('view')[0])
-                schedule, motion, pushes = args.schedule, None, list[str]()
-                if not own:
+                moving = ['-p', f"schedule:='{args.schedule or 'stand 1'}'"]
+                if not args.schedule:
                     processes.start('controller', [
                         *command, 'run', CONTROLLER, *answering,
                         '-p', f'walking.command_timeout:={WALKED}'])
-                    motion = _moving_the_body(bus) if args.motion == 'body' else _walking(bus)
-                    schedule = 'stand 1'
+                    Walk(bus)
                     answers += [f'/{CONTROLLER}/answer', ANSWER]
-                if args.motion == 'walk':
-                    pushes = ['-p', f'simulation.push.time:={PUSHED}',
-                              '-p', f'simulation.push.force:={list(PUSH)}']
+                    moving += ['-p', f'simulation.push.time:={PUSHED}',
+                               '-p', f'simulation.push.force:={list(PUSH)}']
                 processes.start('simulator', [
                     *command, 'run', 'simulated_robot', *parameters,
-                    *pushes, '-p', f"schedule:='{schedule}'",
-                    '-p', f'lock_step.answers:={answers}',
+                    *moving, '-p', f'lock_step.answers:={answers}',
                     '-p', 'lock_step.listeners:=1',
                     '-p', f'lock_step.speed:={args.speed}',
                     '-p', f'lock_step.duration:={duration}'])
-                _follow(bus, processes, motion, duration, ENDED)
+                _follow(bus, processes, duration)
             finally:
                 bus.close()
             time.sleep(SETTLING)
@@ -381,9 +288,8 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
     return Outcome.from_log(processes.log('simulator'))
 
 
-def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
-            ended: str) -> None:
-    """Show how far simulated time is, and take part where a motion is to be sent."""
+def _follow(bus: Any, processes: ProcessGroup, duration: float) -> None:
+    """Show how far simulated time is, until its end, and let the walk be commanded."""
     dialect, heard = StandaloneDialect(), [BEGIN_NS]
     bus.create_node('demo').create_subscription(
         dialect.message('rosgraph_msgs/msg/Clock'), '/clock',
@@ -401,7 +307,7 @@ def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
                 continue
             looked = now
             processes.check()
-            if processes.said('simulator', ended):
+            if processes.said('simulator', ENDED):
                 break
             if now - moved > STANDSTILL:
                 raise MiddlewareError(f'simulated time stood still for {STANDSTILL:.0f} s; see '

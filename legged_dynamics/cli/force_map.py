@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from legged_dynamics.cli.arguments import write_file
+from legged_dynamics.cli.arguments import assigned, write_file
 from legged_dynamics.dynamics import frame_jacobian
 from legged_dynamics.dynamics.motion import BaseMotion, Motion, state_vector
 from legged_dynamics.dynamics.newton_euler import inverse_dynamics
@@ -23,6 +23,7 @@ from legged_dynamics.force_map import ForceMap, TorqueProgram
 from legged_dynamics.force_map.affine import column_names
 from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
 from legged_dynamics.model.feet import Foot
+from legged_dynamics.pages.page import Table
 from legged_dynamics.recordings.robot import read_model, recognise
 from legged_dynamics.resources import robot_files, urdf_path
 from legged_dynamics.schema import read_parameter_file
@@ -107,7 +108,7 @@ def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> n
         if word in ('nominal', 'zero'):
             q = nominal.copy() if word == 'nominal' else 0.0 * nominal
             continue
-        name, angle = _assigned(word, '--pose: expected nominal, zero or JOINT=RAD')
+        name, angle = assigned(word, '--pose: expected nominal, zero or JOINT=RAD')
         joint = model.joints[model.joint_index(name)]
         if not joint.allows(angle):
             raise ConfigurationError(
@@ -117,24 +118,12 @@ def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> n
     return q
 
 
-def _assigned(word: str, expected: str) -> tuple[str, float]:
-    """Return name and value of NAME=VALUE."""
-    name, equals, text = word.partition('=')
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not equals or not math.isfinite(value):
-        raise ConfigurationError(f'{expected}, got {word!r}')
-    return name, value
-
-
 def _changed(values: np.ndarray, names: Sequence[str], words: Sequence[str], expected: str
              ) -> np.ndarray:
     """Return values by name, some changed by NAME=VALUE."""
     values = values.copy()
     for word in words:
-        name, value = _assigned(word, expected)
+        name, value = assigned(word, expected)
         if name not in names:
             raise UnknownNameError('joint', name, names)
         values[names.index(name)] = value
@@ -145,8 +134,6 @@ def _table(study: StandingReach) -> list[str]:
     """Return what a figure does not say: condition, weakest direction, range of forces."""
     from legged_dynamics.force_map.report import weakest
 
-    shown = [weakest(reach) for reach in study.reach]
-    width = max(len('least producible (x, y, z)'), *map(len, shown))
     lines = [f'{study.model.name}: weight {study.weight:.1f} N on '
              f'{", ".join(part.foot for part in study.reach)}; '
              f'condition of the whole map {study.map.condition:.3g}']
@@ -161,19 +148,17 @@ def _table(study: StandingReach) -> list[str]:
     for name, torque, limit in zip(study.map.columns, study.torque, study.limits):
         if abs(torque) > limit:
             lines.append(f'{name} would need {torque:.1f} N m to stand, and has {limit:.1f}')
-    lines.append('')
-    lines.append(f'{"foot":<12} {"rank":>4} {"condition":>9}  '
-                 f'{"least producible (x, y, z)":<{width}} {"now: x, y, z [N]":<22} '
-                 'along z, in the cone [N]')
-    for reach, allowed, direction in zip(study.reach, study.allowed, shown):
-        now = ', '.join(f'{round(value, 1) + 0.0:.1f}' for value in reach.force)
-        heights = allowed.vertices[:, 2]
-        span = f'{abs(heights.min()):.0f} to {heights.max():.0f}' if len(heights) else 'none'
-        condition = reach.map.condition
-        stretch = f'{condition:.3g}' if math.isfinite(condition) else 'singular'
-        lines.append(f'{reach.foot:<12} {reach.map.rank:>4} {stretch:>9}  {direction:<{width}} '
-                     f'{now:<22} {span}')
-    return lines
+    rows = []
+    for reach, allowed in zip(study.reach, study.allowed):
+        heights, condition = allowed.vertices[:, 2], reach.map.condition
+        rows.append((
+            reach.foot, str(reach.map.rank),
+            f'{condition:.3g}' if math.isfinite(condition) else 'singular', weakest(reach),
+            ', '.join(f'{round(value, 1) + 0.0:.1f}' for value in reach.force),
+            f'{abs(heights.min()):.0f} to {heights.max():.0f}' if len(heights) else 'none'))
+    return [*lines, *Table('', ('foot', 'rank', 'condition', 'least producible (x, y, z)',
+                                'now: x, y, z [N]', 'along z, in the cone [N]'),
+                           rows).text.splitlines()]
 
 
 # -------------------------------------------------------------------------------------------------

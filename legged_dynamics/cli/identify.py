@@ -21,29 +21,24 @@ from legged_dynamics.diagnosis.identification.identify import (
 )
 from legged_dynamics.diagnosis.identification.samples import sensor_noise
 from legged_dynamics.recordings.report.analysis import DOUBTFUL
-from legged_dynamics.schema import read_parameter_file
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 # Share by which a residual on the other bag may grow by chance.
 WORSE = 0.02
 UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another bag (--validate). '
              'Error bars are too small for light robots whose joints rub.')
-PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature': 'armature'}
+PER_JOINT = {'friction': 'joint_friction', 'damping': 'joint_damping', 'armature': 'armature'}
 
 
 def run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
     choice, log = robot_and_readings(args)
-    trust = {}
-    if args.params_file:
-        trust = {name: value for name, value in read_parameter_file(args.params_file).items()
-                 if name.startswith('identify.')}
     # Said before it starts; the result's first line is whether it can be trusted.
     print(NEEDS, file=sys.stderr)
     for line in lacking(choice.model, choice.config, log):
         print(f'- This recording lacks {line}.', file=sys.stderr)
     found = identify(choice.model, choice.config, log, total_mass=args.total_mass,
-                     trust_effort=args.trust_effort, trust=trust)
+                     trust_effort=args.trust_effort)
     if not args.validate:
         print(UNCHECKED)
     noise = {name: float(f'{value:.3g}') for name, value in sensor_noise(log).items()}
@@ -113,8 +108,7 @@ def _settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any
     order = list(choice.config.joints or model.joint_names)
     joints = {joint.name: joint for joint in model.joints}
     changed: dict[str, Any] = {'robot.joints': order}
-    for kind, key in PER_JOINT.items():
-        column = {'coulomb': 'friction', 'viscous': 'damping', 'armature': 'armature'}[kind]
+    for column, key in PER_JOINT.items():
         changed[f'robot.{key}'] = [float(f'{getattr(joints[name], column):.5g}')
                                    for name in order]
     # The identified inertias stand in the URDF; what the YAML added to the old ones goes.

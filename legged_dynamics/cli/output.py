@@ -111,23 +111,10 @@ def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
 
 
 def show(table: Table) -> None:
-    """Print a table as plain text; on a terminal drawn, with strong rows highlighted."""
-    terminal = _console()
-    if terminal is None:
-        print(table.text)
-        return
-    from rich import box
-    from rich.table import Table as Drawn
-
-    drawn = Drawn(title=table.title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
-                  pad_edge=False)
-    for k, name in enumerate(table.head):
-        drawn.add_column(name, justify='right' if k else 'left', no_wrap=True)
-    for k, row in enumerate(table.rows):
-        if k and k in table.first:
-            drawn.add_section()
-        drawn.add_row(*row, style='bold' if k in table.strong else None)
-    terminal.print(drawn)
+    """Print a table, on a terminal with its title in bold."""
+    title, _, rest = table.text.partition('\n')
+    say(title, 'bold')
+    print(rest)
 
 
 def show_page(address: str | Path) -> None:
@@ -149,7 +136,7 @@ class ProgressBar:
 
     quiet = False       # of the whole command
 
-    def __init__(self, title: str, stream: TextIO | None = None, count: int = 0):
+    def __init__(self, title: str, stream: TextIO | None = None):
         self._stream = sys.stderr if stream is None else stream
         terminal = _console(self._stream)
         self._progress: Any = None
@@ -158,35 +145,23 @@ class ProgressBar:
             if not self.quiet:
                 Thread(target=self._print_lines, name='progress', daemon=True).start()
             return
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-        self._progress = Progress(
-            TextColumn('{task.description}'), BarColumn(),
-            MofNCompleteColumn() if count else TaskProgressColumn(), TextColumn(
-                '{task.fields[note]}'), TimeElapsedColumn(), TextColumn('left'),
-            TimeRemainingColumn(), console=terminal, transient=True)
-        self._count = count or 1.0
-        self._task = self._progress.add_task(title, total=self._count, note='')
+        from rich.progress import Progress
+        self._progress = Progress(console=terminal, transient=True)
+        self._task = self._progress.add_task(title, total=1.0)
         self._progress.start()
 
     def __call__(self, part: float, note: str = '') -> None:
         """Show the part done, from 0 to 1, and a few words on it."""
-        self._part, self._note = min(max(part, 0.0), 1.0), note
+        self._part, self._note = min(max(part, 0.0), 1.0), f', {note}' if note else ''
         if self._progress is not None:
-            self._progress.update(self._task, completed=self._part * self._count, note=note)
+            self._progress.update(self._task, completed=self._part,
+                                  description=f'{self._title}{self._note}')
 
     def _print_lines(self) -> None:
         begin = time.monotonic()
         while not self._over.wait(EVERY):
             print(f'{self._title}: {100.0 * self._part:.0f} %, {time.monotonic() - begin:.0f} s'
-                  f'{", " if self._note else ""}{self._note}', file=self._stream, flush=True)
+                  f'{self._note}', file=self._stream, flush=True)
 
     def __enter__(self) -> ProgressBar:
         """Return the bar."""
@@ -203,9 +178,9 @@ class ProgressBar:
 def counting(title: str, count: int) -> Iterator[Callable[[bool], None]]:
     """Show a progress bar; yield a callable for each step, taking whether it failed."""
     done = failed = 0
-    with ProgressBar(title, count=count) as bar:
+    with ProgressBar(title) as bar:
         def advance(failure: bool) -> None:
             nonlocal done, failed
             done, failed = done + 1, failed + failure
-            bar(done / max(count, 1), f'{failed} failed')
+            bar(done / max(count, 1), f'{done} of {count}, {failed} failed')
         yield advance

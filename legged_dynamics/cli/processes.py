@@ -3,7 +3,6 @@
 """A few child processes that come up in order, are watched, and stop in the opposite order."""
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -11,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +20,18 @@ STOPPING = 60.0         # s for a process to end after SIGINT
 SHOWN = 5               # lines of a log in an error
 # Environment variable with the process that a process is not to outlive.
 PARENT = 'LEGGED_DYNAMICS_PARENT'
-_PR_SET_PDEATHSIG = 1
-_LOOKING = 0.5          # s between looks for the parent, where the system does not tell
+_LOOKING = 0.5          # s between looks for the parent
 
 
 def end_with_parent() -> None:
     """
     End this process by SIGTERM as soon as its parent has ended, even by SIGKILL.
 
-    Only in a child of a :class:`ProcessGroup`. Linux sends the signal; elsewhere, and for a
-    process that does not end, a thread watches the parent.
+    Only in a child of a :class:`ProcessGroup`; a thread watches the parent.
     """
     parent = os.environ.pop(PARENT, '')
     if not parent.isdecimal():
         return
-    if sys.platform == 'linux':
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(parent):
         sys.exit(128 + signal.SIGTERM)      # it has gone before we were up
 

@@ -60,7 +60,6 @@ STORAGE = argument('--storage', help='of the bag that is written', choices=('mca
 OPEN = switch('--open', 'show the page in the default browser')
 NETWORK = switch('--network', 'talk to other machines, too; by default all stays on this one, '
                  f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
-SCHEDULE = 'stand 4, trot_forward 12, stand 4'       # of the demo
 # Nodes that have kernels.
 COMPILED = tuple(name for name, entry in NODES.items() if entry.has_kernels)
 _CLIMBER = (
@@ -78,19 +77,16 @@ _CLIMBER = (
 # -------------------------------------------------------------------------------------------------
 
 DEMO = Verb(
-    'demo', 'demo', 'a simulated robot walks, or moves its body; estimate, record and report',
-    'Runs simulator, estimator and recorder as separate processes on a DDS bus on the loopback '
+    'demo', 'demo', 'a simulated robot walks; estimate, record and report',
+    'The robot stands, trots, turns, goes sideways, is pushed and sits down. Runs simulator, '
+    'controller, estimator and recorder as separate processes on a DDS bus on the loopback '
     'interface, then analyses the recording. Needs no ROS and no display. The exit code is 3 when '
     'the robot fell.', (
-        argument('--motion', help='walk: stands, trots ahead, turns, goes sideways, is pushed and '
-                 'sits down under workspace_controller; body: stands up, crouches, sways, pitches '
-                 "and yaws under it; own: by the simulated robot's own controller",
-                 choices=('walk', 'body', 'own'), default='walk'),
         argument('-o --out', 'DIR', 'where bag, logs and report go; default: demo/<date and time>',
                  Path),
         argument('--robot', 'NAME', 'robot with a URDF beside its YAML', default='anymal_class'),
-        argument('--schedule', 'TEXT', 'behaviours with seconds of --motion own, which it implies '
-                 f'(default: {SCHEDULE})', default=None),
+        argument('--schedule', 'TEXT', "move by the simulated robot's own controller: behaviours "
+                 'with seconds, such as stand 4, trot_forward 12'),
         argument('--speed', 'X', 'greatest real-time factor; 0: as fast as the machine can',
                  float, default=1.0),
         argument('--middleware', help='of the nodes', choices=('cyclonedds', 'rclpy'),
@@ -131,13 +127,11 @@ REPAIR = Verb(
         argument('-o --out', 'DIR', 'folder to make; default: <bag>_repaired', Path)))
 ANALYZE = Verb(
     'analyze', 'analyze', 'run the estimator over a bag or a CSV log and write a report',
-    'Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real time, compares '
-    'with the truth where the bag has it, and writes an HTML report with its figures, all '
-    'estimates as CSV, and a copy of the bag with estimates and markers in it, with layouts '
-    'for Foxglove and PlotJuggler beside it. Of several bags, or of folders with bags in them, '
-    'it makes one data set (Parquet) and a report on all robots; what was done already is not '
-    'done again. A CSV log has the columns time, and q_JOINT, v_JOINT and tau_JOINT of each '
-    'joint; it needs --urdf, and is kept as a bag beside the report.', (
+    'Runs the live estimator over a rosbag2 faster than real time, compares with the truth where '
+    'the bag has it, and writes an HTML report, all estimates as CSV, and a copy of the bag with '
+    'estimates and markers. Of several bags, or of folders with bags in them, it makes one data '
+    'set (Parquet) and a report on all robots; what was done already is not done again. A CSV log '
+    'has the columns time, and q_JOINT, v_JOINT and tau_JOINT of each joint; it needs --urdf.', (
         argument('bags', 'BAG', f'{BAG_PATH}, CSV log; or folders of many bags', Path, is_there,
                  nargs='+'),
         argument('-o --out', 'DIR', 'where to write; default: BAG_analysis in the present folder, '
@@ -193,10 +187,9 @@ VIEW = Verb(
         argument('--port', 'N', '0: any that is free', int, default=8080), NETWORK))
 DOCTOR = Verb(
     'doctor', 'doctor', 'find what is wrong with URDF, YAML, driver or sensors',
-    'Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU mount, wrong '
-    'torques, masses, clocks and dead sensors, in a bag or, without one, live: then it says '
-    'what to do (stand, lift each leg, squat and lean). Each finding comes with how sure it '
-    'is and the YAML lines that fix it. Exit code 1 when something was found.', (
+    'Looks for swapped or flipped joints, wrong units, offsets, torques, masses, clocks, IMU '
+    'mounts and dead sensors, in a bag or live: then it says what to do. Each finding comes with '
+    'how sure it is and the YAML lines that fix it. Exit code 1 when something was found.', (
         bag_argument('; without it, live on the bus', nargs='?'), *robot_arguments(), *TOPICS,
         switch('--use-sim-time', 'live, of a simulator that publishes /clock'), *PART,
         argument('--fix', 'OUT.YAML', 'write the robot YAML with all fixes', Path),
@@ -205,11 +198,9 @@ DOCTOR = Verb(
 VALIDATE = Verb(
     'validate', 'doctor:run_validate',
     'how far forces can be trusted on this robot, without force sensors',
-    'Judges the forces of a robot by a recording of two minutes with joint efforts and IMU '
-    '(`record --validation` asks for it step by step): sums against the weight, estimates '
-    "from base and from torque against each other, feet in the air, and what each joint's "
-    'torque must be off by to explain it. Exit code 3 where forces are not right within the '
-    'limit.', (
+    'Judges the forces of a robot by two minutes of joint efforts and IMU (`record --validation` '
+    "asks for them): sums against the weight, base against torque, feet in the air, and what each "
+    "joint's torque must be off by. Exit code 3 where forces are not right within the limit.", (
         bag_argument(), *robot_arguments('in the bag'),
         argument('--scale', 'FOOT=KG', 'reading of a scale under a foot while the robot '
                  'stands still in this recording; more than once for more feet',
@@ -221,34 +212,27 @@ VALIDATE = Verb(
         argument('-o --out', 'FILE.HTML', 'page to write', Path, default=Path('validation.html'))))
 IDENTIFY = Verb(
     'identify', 'identify', 'masses, friction, motor constants, offsets and noise out of a bag',
-    'Identifies a robot from a minute of standing, squatting and leaning, swinging each leg and '
-    'trotting, with joint efforts: base mass, centre of mass and inertia, link masses, friction, '
-    'armature, torque constants, encoder offsets, IMU mount and biases, sensor noise; each with '
-    'an error bar, and which motion would tell what this one does not. Masses and torques have '
-    'one common factor: give --total-mass or --trust-effort. Exit code 1 without; 3 when the '
-    'result is not validated on another bag, or explains that one worse than the description: '
-    'then nothing is written.', (
+    'From a minute of standing, squatting and leaning, swinging each leg and trotting, with joint '
+    'efforts; each value with an error bar, and which motion would tell what this one does not. '
+    'Masses and torques have one common factor: give --total-mass or --trust-effort. Exit code 1 '
+    'without; 3 when the result is not validated on another bag, or explains that one worse than '
+    'the description: then nothing is written.', (
         bag_argument(),
         argument('--validate', 'BAG', 'another bag, on which described and identified are '
                  'compared', Path, is_bag),
         *robot_arguments(), *TOPICS, *PART,
         argument('--total-mass', 'KG', 'of the weighed robot', float),
         switch('--trust-effort', 'the efforts are right on the whole'),
-        argument('--params-file', 'FILE', 'how far the description is to be trusted: identify.*',
-                 Path, is_there),
         argument('-o --out', 'DIR', 'write robot.yaml and robot.urdf there', Path)))
 INVERSE_DYNAMICS = Verb(
     'inverse-dynamics', 'inverse_dynamics', 'joint torques and foot wrenches of a recorded motion',
-    'Computes joint torques and the wrench on each foot from motion alone, for people in '
-    f'motion capture and for legged robots. Reads a {readable(MOTION)}, or markers (.c3d, .trc) '
-    'by inverse kinematics of OpenSim (extra `opensim`). A bag has joint states and odometry '
-    'or an IMU; coordinates come from inverse kinematics, and with the model (--model); a CSV '
-    'file has the columns time, base_x, base_y, base_z, base_qx, base_qy, base_qz, base_qw and '
-    'one for each joint, named as in the URDF. Writes CSV, a bag, and an HTML report with '
-    'figures, and the errors where there are force plates. Of folders (as a laboratory, '
-    'OpenCap or Pose2Sim leaves them), or of several motions, it makes one data set (Parquet) '
-    'and one report; models and forces are found beside the motions, and what was done already '
-    'is not done again (extra `tables`).', (
+    'From motion alone, of people in motion capture and of legged robots. Reads a '
+    f'{readable(MOTION)}, or markers (.c3d, .trc) by inverse kinematics of OpenSim (extra '
+    '`opensim`). A bag has joint states and odometry or an IMU; a CSV file has the columns time, '
+    'base_x, base_y, base_z, base_qx, base_qy, base_qz, base_qw and one for each joint of the '
+    'URDF. Writes CSV, a bag and an HTML report, with errors where there are force plates. Of '
+    'folders (as a laboratory, OpenCap or Pose2Sim leaves them), or of several motions, it makes '
+    'one data set (Parquet) and one report; models and forces are found beside the motions.', (
         argument('motion', 'BAG|MOT|CSV|C3D|DIR', '', Path, is_there, nargs='*'),
         switch('--sample', 'a recording that comes with the package, to try it: a made-up walker '
                'with its true forces'),
@@ -338,8 +322,7 @@ FORCE_MAP = Verb(
     'force-map', 'force_map', 'which forces the feet can be given in a pose, as a figure',
     'Draws, for each foot of a standing robot, the ground forces that joint efforts within their '
     'limits can produce (polytope, and ellipsoid inside it) and the friction cone, and prints the '
-    'map f = k_0 + D tau from efforts to forces, how well conditioned it is and along which '
-    'direction a force is hardest to ask for. A climbing robot stands on the wall of its YAML.', (
+    'map f = k_0 + D tau from efforts to forces. A climber stands on the wall of its YAML.', (
         URDF,
         argument('-o --out', 'FILE', 'figure, a .png, .svg or .pdf, or the numbers as '
                  '.csv; default: NAME_force_map.png in the present folder', Path),
@@ -373,8 +356,8 @@ FORCE_MAP = Verb(
 REPRODUCE = Verb(
     'reproduce', 'reproduce', 'run what a paper reports and compare',
     'biped: recursive workspace control of a planar biped (Wendlandt and Sastry). Crouches for '
-    "10 s on pinned feet and on MuJoCo contact, and writes the table of final values beside the "
-    "paper's and figures 1 to 7 as a report.", (
+    "10 s on pinned feet and on MuJoCo contact, and reports final values beside the paper's and "
+    'figures 1 to 7.', (
         argument('paper', 'PAPER', 'one of biped', choices=('biped',)),
         argument('-o --out', 'DIR', 'where to write; default: PAPER_reproduced in the present '
                  'folder', Path),
@@ -383,9 +366,7 @@ REPRODUCE = Verb(
 STICKYBOT = Verb(
     'stickybot', 'stickybot', 'a climbing robot on compliant hips climbs; film and report',
     'Simulates the climbing robot with and without the reduction of its reaction forces, and '
-    'writes a film (GIF, and MP4 where ffmpeg is installed) and an HTML report: speed, '
-    'forces of each foot, energy and momentum balance, phases, true modes and damping '
-    'ratios, and how forces can be shared and what they allow.', (
+    'writes a film (GIF, and MP4 where ffmpeg is installed) and an HTML report.', (
         argument('-o --out', 'DIR', 'where film and report go', Path,
                  default=Path('stickybot_climb')),
         argument('--duration', 'S', 'of the climb [s], rounded up to whole periods', float,
@@ -404,10 +385,9 @@ STICKYBOT = Verb(
 STICKYBOT_SWEEP = Verb(
     'stickybot-sweep', 'stickybot:run_sweep',
     'the climbing robot over ranges of its parameters; table, plots',
-    'Climbs with and without reduction of the reaction forces for many values of amplitude, '
-    'stiffness, damping, inclination and number of limbs, in parallel on the cores, and '
-    'writes a table (Markdown), all numbers (CSV) and plots. Without options, all five are '
-    'swept, one at a time.', (
+    'Climbs with and without reduction of the reaction forces, in parallel on the cores, and '
+    'writes a table (Markdown), all numbers (CSV) and plots. Without options, all five parameters '
+    'are swept, one at a time.', (
         argument('-o --out', 'DIR', 'where table and plots go', Path,
                  default=Path('stickybot_sweep')),
         argument('--duration', 'S', 'of each climb [s]', float, default=4.0),

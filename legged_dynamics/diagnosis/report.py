@@ -1,22 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor's findings as one page, each with a figure of the readings that show it."""
+"""The doctor's findings as one page, each with a chart of the readings that show it."""
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from legged_dynamics.diagnosis.doctor.evidence import Evidence
 from legged_dynamics.diagnosis.doctor.examination import Examination
 from legged_dynamics.diagnosis.doctor.hypotheses import Finding
 from legged_dynamics.diagnosis.identification.samples import SensorLog
 from legged_dynamics.diagnosis.validation.torque_errors import OF_ROBOT
 from legged_dynamics.diagnosis.validation.validation import JUDGING, Validation
 from legged_dynamics.pages.page import Chart, Line, Table, command_line
-from legged_dynamics.pages.section import Cards, Listing, Report, ReportFigure, ReportSection
+from legged_dynamics.pages.section import Cards, Listing, Report, ReportSection, titled
 from legged_dynamics.parameter_file import written_line
 
 KINDS = {'balance': 'forces and torques against the equations of motion',
@@ -36,16 +33,16 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         Listing([*(f'or: {other}' for other in finding.also),
                  *([finding.advice] if finding.advice else []),
                  *(written_line(key, value) for key, value in finding.fix.items())]),
-        ReportFigure('', partial(_picture, finding, log),
-                     'What the sensors of this finding said.')])
+        _readings(finding, log)])
         for i, finding in enumerate(found, start=1)]
     if examined.before is not None and examined.after is not None:
-        # Where there was nothing to correct, both are the same curve.
-        after = None if _same(examined.before, examined.after) else examined.after
-        sections.append(ReportSection('Evidence', [ReportFigure(
-            '', partial(_evidence, examined.before, after),
-            'Residuals in tolerances of a healthy robot: as described'
-            f'{"" if after is None else ", and corrected"}.')]))
+        states = {'as described': examined.before, 'corrected': examined.after}
+        if examined.before is examined.after:       # nothing to correct
+            del states['corrected']
+        sections.append(ReportSection('Evidence', [*titled(Table(
+            'Residuals, rms, in tolerances of a healthy robot', ('', *states),
+            [(KINDS.get(kind, kind), *(_rms(state.squares.get(kind)) for state in states.values()))
+             for kind in examined.before.squares]))]))
     sections.append(ReportSection('Not judged', [
         Listing(examined.unchecked or ['Everything could be judged.'])]))
     Report(
@@ -56,76 +53,34 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         command_line(f'legged-dynamics doctor {name}'),
         verdict='' if found else ('Nothing wrong was found: no fault explains this recording '
                                   'better than a healthy robot does.'),
-        remarks=[] if found else _loose(examined.before),
         warnings=[f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
                   f'First: {found[0].text}'] if found else (), robot=name).write_page(path)
 
 
-# Residuals that the page mentions although no fault explains them [tolerances, rms].
-NOTABLE = 2.0
+def _rms(squares: np.ndarray | None) -> str:
+    return '-' if squares is None else f'{np.sqrt(squares.mean()):.2f}'
 
 
-def _loose(evidence: Evidence | None) -> list[str]:
-    """Return what is above tolerance on a robot in which no fault was found."""
-    if evidence is None:
-        return []
-    loose = [f'{KINDS.get(kind, kind)} ({value:.0f} tolerances rms)'
-             for kind, squares in evidence.squares.items()
-             if (value := float(np.sqrt(np.nanmean(squares)))) > NOTABLE]
-    return [f'Above tolerance all the same: {"; ".join(loose)}. No single fault that the doctor '
-            'knows explains it; impacts, soft ground and play in joints do such things.'
-            ] if loose else []
-
-
-def _picture(finding: Finding, log: SensorLog) -> Figure:
-    """Draw the readings that a finding is about."""
-    joints = log.joints
+def _readings(finding: Finding, log: SensorLog) -> Chart:
+    """Return the readings that a finding is about."""
+    joints, imu = log.joints, log.imu
     time = (joints.receipt_ns - joints.receipt_ns[0]) * 1e-9
-    figure = Figure(figsize=(9.0, 3.2), layout='constrained')
-    axes = figure.subplots()
-    named = [i for i, name in enumerate(joints.names) if name in finding.subject][:4]
-    shown = {'velocity': 'velocity', 'effort': 'effort', 'friction': 'effort'}
-    field = next((shown[f] for f in shown if f in finding.kind), 'position')
     if finding.kind in ('stamp_jitter', 'time_base', 'low_rate', 'lost_samples', 'stamps_back'):
-        axes.plot(time[1:], np.diff(joints.stamp_ns) * 1e-6, lw=0.6)
-        axes.set_ylabel('step of the stamps [ms]')
-    elif 'imu' in finding.subject and log.imu is not None:
-        values = log.imu.gyro if 'gyro' in finding.kind else log.imu.acceleration
-        when = (log.imu.receipt_ns - joints.receipt_ns[0]) * 1e-9
-        for column, axis in zip(values.T, 'xyz'):
-            axes.plot(when, column, lw=0.6, label=axis)
-        axes.set_ylabel('gyro [rad/s]' if 'gyro' in finding.kind else 'accelerometer [m/s²]')
-        axes.legend(loc='upper right')
-    else:
-        for i in named or range(min(3, len(joints.names))):
-            axes.plot(time, getattr(joints, field)[:, i], lw=0.6, label=joints.names[i])
-        axes.set_ylabel({'position': 'position [rad]', 'velocity': 'velocity [rad/s]',
-                         'effort': 'effort [N m]'}[field])
-        axes.legend(loc='upper right')
-    axes.set_xlabel('time [s]')
-    return figure
-
-
-def _same(before: Evidence, after: Evidence) -> bool:
-    return before.squares.keys() == after.squares.keys() and all(
-        np.array_equal(square, after.squares[kind], equal_nan=True)
-        for kind, square in before.squares.items())
-
-
-def _evidence(before: Evidence, after: Evidence | None) -> Figure:
-    kinds = [kind for kind in before.squares if after is None or kind in after.squares]
-    curves = [(before, 'as described'), *([] if after is None else [(after, 'corrected')])]
-    figure = Figure(figsize=(9.0, 1.1 * len(kinds) + 0.6), layout='constrained')
-    for axes, kind in zip(np.atleast_1d(figure.subplots(len(kinds), sharex=True)), kinds):
-        for evidence, label in curves:
-            axes.plot(evidence.time, np.sqrt(evidence.squares[kind]) + 1e-4, label=label, lw=1.0)
-        axes.set_yscale('log')
-        axes.axhline(1.0, color='#999', lw=0.6)
-        axes.set_title(KINDS.get(kind, kind), fontsize=8, loc='left', pad=2)
-        axes.tick_params(labelsize=7)
-    figure.axes[0].legend(fontsize=7, loc='upper right')
-    figure.axes[-1].set_xlabel('time [s]')
-    return figure
+        steps = np.diff(joints.stamp_ns) * 1e-6
+        return Chart('Steps of the stamps', 'ms', time[1:], [Line('step', steps)])
+    if 'imu' in finding.subject and imu is not None:
+        name, unit, values = (('Gyro', 'rad/s', imu.gyro) if 'gyro' in finding.kind else
+                              ('Accelerometer', 'm/s²', imu.acceleration))
+        return Chart(name, unit, (imu.receipt_ns - joints.receipt_ns[0]) * 1e-9, [
+            Line(axis, column, hue) for hue, (axis, column) in enumerate(zip('xyz', values.T))])
+    kinds = {'velocity': ('velocity', 'rad/s'), 'effort': ('effort', 'N m'),
+             'friction': ('effort', 'N m')}
+    field, unit = next((kinds[kind] for kind in kinds if kind in finding.kind),
+                       ('position', 'rad'))
+    named = [i for i, name in enumerate(joints.names) if name in finding.subject][:4]
+    return Chart(field.capitalize(), unit, time, [
+        Line(joints.names[i], getattr(joints, field)[:, i], hue)
+        for hue, i in enumerate(named or range(min(3, len(joints.names))))])
 
 
 # -------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_config import RobotConfig, by_joint
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import GRAVITY
 
@@ -32,13 +32,9 @@ from legged_dynamics.spatial.frames import GRAVITY
 PARAMETERS = ('friction', 'damping', 'load_friction', 'armature', 'gain', 'offset', 'delay')
 FRICTION, DAMPING, LOAD_FRICTION, ARMATURE, GAIN, OFFSET, DELAY = range(len(PARAMETERS))
 UNITS = ('N m', 'N m s/rad', '1', 'kg m^2', '1', 'N m', 's')
-# YAML key that states each value, and the one of its deviation.
+# YAML key that states each value.
 KEYS = ('robot.joint_friction', 'robot.joint_damping', 'robot.load_friction', 'robot.armature',
         'robot.sensors.effort_scale', 'robot.sensors.effort_offset', 'noise.effort_age')
-DEVIATION_KEYS = ('robot.joint_friction_deviation', 'robot.joint_damping_deviation',
-                  'robot.load_friction_deviation', 'robot.armature_deviation',
-                  'noise.joint_effort_gain', 'noise.joint_effort_offset',
-                  'noise.effort_age_deviation')
 
 # Deviation of a value that is not known: shares of the torque limit (for friction, damping,
 # armature and offset), else the value itself. From small servos to hydraulic cylinders these
@@ -106,9 +102,7 @@ class ActuatorModel:
         def spread(values: Sequence[float]) -> np.ndarray:
             """Return (nj,) values in the model's order, NaN where nothing is given."""
             found = np.full(len(limit), np.nan)
-            names = config.joints or model.joint_names
-            for name, each in zip(names, tuple(values) * len(names) if len(values) == 1
-                                  else values):
+            for name, each in by_joint(config.joints or model.joint_names, values).items():
                 found[model.joint_index(name)] = each
             return found
         value, deviation = np.zeros_like(unknown), np.full_like(unknown, np.nan)

@@ -16,7 +16,7 @@ from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import PARENT, Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
-from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.model.sensor_correction import SensorCorrection, keep_tuples
 from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -145,8 +145,8 @@ class RobotSettings(CheckedSettings):
 
 
 @dataclass(frozen=True)
-class NoiseSettings(CheckedSettings):
-    """Errors of the sensors and of the model."""
+class SensorNoise(CheckedSettings):
+    """Errors of the sensors and of the model, one deviation each; by default those of a YAML."""
 
     position: float = setting(
         'noise.position', 1e-4, 'rad', 'Joint position, one standard deviation.', 0.0)
@@ -170,13 +170,13 @@ class NoiseSettings(CheckedSettings):
         'noise.velocity_age', 0.0, 's',
         'How much older joint velocities are than the positions of their message, as behind a '
         'low-pass; 0: not known, and learned.', 0.0, 0.02)
-    joint_position: list[float] = setting(
+    joint_position: tuple[float, ...] = setting(
         'noise.joint_position', [], 'rad',
         'Position, one per joint in command order; empty: noise.position.', 0.0)
-    joint_velocity: list[float] = setting(
+    joint_velocity: tuple[float, ...] = setting(
         'noise.joint_velocity', [], 'rad/s',
         'Velocity, one per joint in command order; empty: noise.velocity.', 0.0)
-    joint_effort: list[float] = setting(
+    joint_effort: tuple[float, ...] = setting(
         'noise.joint_effort', [], 'N m',
         'Torque, one per joint in command order; empty: noise.effort.', 0.0)
     gyro: float = setting(
@@ -196,32 +196,8 @@ class NoiseSettings(CheckedSettings):
         'noise.center_of_mass', 0.002, 'm',
         "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0)
 
-
-SETTINGS = (*RobotSettings.table(), *ActuatorSettings.table(), *SENSOR_SETTINGS,
-            *NoiseSettings.table())
-
-
-@dataclass(frozen=True)
-class SensorNoise:
-    """One standard deviation of white noise per sample, of biases, and of the model itself."""
-
-    position: float = 0.0
-    velocity: float = 0.0
-    effort: float = 0.0
-    gyro: float = 0.0
-    accelerometer: float = 0.0
-    orientation: float = 0.0
-    gyro_bias: float = 0.0
-    accelerometer_bias: float = 0.0
-    mass: float = 0.0
-    center_of_mass: float = 0.0
-    effort_percent: float = 0.0
-    effort_gain: float = 0.02
-    effort_age: float = 0.0
-    velocity_age: float = 0.0
-    joint_position: tuple[float, ...] = ()
-    joint_velocity: tuple[float, ...] = ()
-    joint_effort: tuple[float, ...] = ()
+    def __post_init__(self) -> None:
+        keep_tuples(self)
 
     def of_joints(self, quantity: str, model: RobotModel, joints: Sequence[str] = ()
                   ) -> np.ndarray:
@@ -266,6 +242,10 @@ class SensorNoise:
                                          'noise.joint_effort instead')
             found = np.hypot(found, 0.01 * self.effort_percent * limits)
         return found
+
+
+SETTINGS = (*RobotSettings.table(), *ActuatorSettings.table(), *SENSOR_SETTINGS,
+            *SensorNoise.table())
 
 
 # -------------------------------------------------------------------------------------------------
@@ -393,25 +373,20 @@ class RobotConfig:
         """
         found = checked(values, SETTINGS)
         robot = RobotSettings.from_checked(found)
+        noise = SensorNoise.from_checked(found)
         feet, frames = _feet(robot)
-        joints = tuple(robot.joints)
-        for key, names in (('joints', robot.joints), ('absent_joints', robot.absent_joints),
-                           ('passive_joints', robot.passive_joints)):
+        joints = robot.joints
+        for key in ('joints', 'absent_joints', 'passive_joints'):
+            names = getattr(robot, key)
             if len(set(names)) != len(names):
                 raise ConfigurationError(f'robot.{key}: expected each joint once, got {names}')
-        per_joint: dict[str, Any] = {}
         for key in ('nominal_position', 'armature', 'joint_damping', 'joint_friction'):
-            values_of = tuple(getattr(robot, key))
+            count = len(getattr(robot, key))
             allowed = {0, len(joints)} | ({1} if key != 'nominal_position' else set())
-            if len(values_of) not in allowed:
+            if count not in allowed:
                 raise ConfigurationError(
                     f'robot.{key}: expected {" or ".join(map(str, sorted(allowed)))} values '
-                    f'(there are {len(joints)} names in robot.joints), got {len(values_of)}')
-            per_joint[key] = values_of
-        errors: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in vars(NoiseSettings.from_checked(found)).items()}
-        noise = SensorNoise(**errors)
+                    f'(there are {len(joints)} names in robot.joints), got {count}')
         for key in ('position', 'velocity', 'effort'):
             _as_many(f'noise.joint_{key}', getattr(noise, f'joint_{key}'), joints, 'robot.joints')
         absent, where = robot.absent_joints, robot.absent_positions
@@ -426,14 +401,11 @@ class RobotConfig:
                 raise ConfigurationError(f'{name}: expected one value, or one per name in '
                                          f'robot.joints ({len(joints)}), got {len(given)}')
         payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
-        return cls(robot.base_link, robot.imu_link, feet, joints, noise=noise,
-                   absent=dict(zip(absent, where or [0.0] * len(absent))), foot_frames=frames,
-                   sensors=SensorCorrection.from_parameters(found), payload=payload,
-                   center_of_mass_offset=tuple(robot.center_of_mass_offset),
-                   base=robot.base, passive_joints=tuple(robot.passive_joints),
-                   passive_effort=robot.passive_effort,
-                   transmission_cutoff=robot.transmission_cutoff,
-                   actuators=actuators, **per_joint)
+        own = cls.__dataclass_fields__
+        plain = {name: value for name, value in _tuples(robot).items() if name in own}
+        return cls(**{**plain, 'feet': feet, 'foot_frames': frames}, noise=noise,
+                   absent=dict(zip(absent, where or [0.0] * len(absent))), payload=payload,
+                   sensors=SensorCorrection.from_parameters(found), actuators=actuators)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotConfig:
@@ -563,9 +535,8 @@ class RobotConfig:
         if self.payload.mass or any(self.center_of_mass_offset):
             model = _loaded(model, self.payload, np.array(self.center_of_mass_offset))
         return model.with_joint_physics(
-            armature=_by_joint(names, self.armature),
-            damping=_by_joint(names, self.joint_damping),
-            friction=_by_joint(names, self.joint_friction))
+            armature=by_joint(names, self.armature), damping=by_joint(names, self.joint_damping),
+            friction=by_joint(names, self.joint_friction))
 
     @contextmanager
     def _key(self, key: str) -> Iterator[None]:
@@ -686,10 +657,15 @@ class RobotConfig:
                 f'{self.imu_link!r}, which moves against it')
 
 
-def _by_joint(names: tuple[str, ...], values: tuple[float, ...]) -> dict[str, float]:
-    if len(values) == 1:
-        values = values * len(names)
-    return dict(zip(names, values))
+def _tuples(settings: CheckedSettings) -> dict[str, Any]:
+    """Return settings by their field, lists as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value
+            for name, value in vars(settings).items()}
+
+
+def by_joint(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    """Return one value for all, or one each, by joint; without values nothing."""
+    return dict(zip(names, tuple(values) * (len(names) if len(values) == 1 else 1)))
 
 
 def _as_many(name: str, values: Sequence[Any], others: Sequence[Any], of_what: str,

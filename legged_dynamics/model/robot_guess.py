@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from legged_dynamics.model.parts import PARENT, Q_START
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks, Shape
 from legged_dynamics.model.standing import body_poses, foot_loads, half_bent_position, link_pose
-from legged_dynamics.parameter_file import rounded, written, written_lines
+from legged_dynamics.parameter_file import WIDTH, rounded, written_line, written_lines
 from legged_dynamics.spatial.frames import GRAVITY, Transform
 
 # -------------------------------------------------------------------------------------------------
@@ -168,14 +168,15 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
         if boxes:
             corners = corners[corners[:, 2] < corners[:, 2].min() + 0.01]
         source = 'its collision box' if boxes else f'its {len(balls)} collision spheres'
-        return _sole(link, corners, why, source)
+        return _flat(link, corners, 'sole', why, source)
     hinge = pose.inverse().p        # of the joint that the foot hangs on, in the foot's link
     shape = (balls or touching)[0]
     if (up[2] > 0.9 and shape.kind == 'cylinder' and _has_ankle(model, link, count)
             and abs(shape.pose.R[2, 2]) < 0.5):
-        return _sole(link, shape.corners, why, '')
+        return _flat(link, shape.corners, 'sole', why, '')
     if up[2] > 0.9 and not balls and _is_blade(shape, hinge):
-        return _blade(link, shape, why, f'its collision {shape.kind}, which is narrow')
+        return _flat(link, shape.corners, 'blade', why,
+                     f'its collision {shape.kind}, which is narrow')
     center, radius = _tip(shape, hinge)
     end = '' if shape.kind == 'sphere' else 'the end of '
     return _placed(link, 'ball', np.round(center, 6), lambda at: PointFoot(at, min(radius, 0.99)),
@@ -201,16 +202,6 @@ def _is_blade(shape: Shape, hinge: np.ndarray) -> bool:
     aside = float(np.linalg.norm(off - along * axis))
     return bool(abs(axis[0]) > 0.9 and half > 2.0 * others.max() and abs(along) < half
                 and aside > others.max())
-
-
-def _blade(link: str, shape: Shape, why: str, source: str) -> FootGuess:
-    corners = shape.corners
-    front, back = (float(np.round(value, 4)) for value in (corners[:, 0].max(),
-                                                           corners[:, 0].min()))
-    side = float(np.round(0.5 * (corners[:, 1].max() + corners[:, 1].min()), 4))
-    height = float(np.round(corners[:, 2].min(), 4))
-    return _placed(link, 'blade', [0.0, side, height], lambda at: LineFoot(at, front, back), why,
-                   source)
 
 
 def _lies_flat(box: Shape) -> bool:
@@ -240,12 +231,15 @@ def _placed(link: str, kind: str, place: Sequence[float] | np.ndarray,
     return FootGuess(foot(name), frame, why, source)
 
 
-def _sole(link: str, corners: np.ndarray, why: str, source: str) -> FootGuess:
-    front, left = np.round(corners[:, :2].max(axis=0), 4).tolist()
-    back, right = np.round(corners[:, :2].min(axis=0), 4).tolist()
-    height = float(np.round(corners[:, 2].min(), 4))
-    return _placed(link, 'sole', [0.0, 0.0, height],
-                   lambda at: FlatFoot(at, front, back, left, right), why, source)
+def _flat(link: str, corners: np.ndarray, kind: str, why: str, source: str) -> FootGuess:
+    """Return a sole, or a blade along its middle, as large as a shape with these corners."""
+    front, left, _ = np.round(corners.max(axis=0), 4).tolist()
+    back, right, height = np.round(corners.min(axis=0), 4).tolist()
+    if kind == 'sole':
+        return _placed(link, kind, [0.0, 0.0, height],
+                       lambda at: FlatFoot(at, front, back, left, right), why, source)
+    return _placed(link, kind, [0.0, round(0.5 * (left + right), 4), height],
+                   lambda at: LineFoot(at, front, back), why, source)
 
 
 def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:
@@ -324,8 +318,6 @@ def _passive_joints(model: RobotModel, looks: Looks, rails: Sequence[str],
 BELIEVED = 30.0
 # Deviation of the friction of a motor that is not known, as a share of the effort limit.
 UNKNOWN_FRICTION = 0.03
-# Deviation of its rotor inertia, as a share of the same [s^2].
-UNKNOWN_ARMATURE = 8e-4
 # A centre of mass so far from the feet means that the robot cannot stand [m].
 CANNOT_STAND = 0.02
 # Feet that are below the base by less than that part of their way from it are beside it.
@@ -488,137 +480,127 @@ def _guess_imu(model: RobotModel, looks: Looks, said: list[str], measure: list[s
     return best
 
 
+Row = tuple[str, Any, str]      # of YAML: key, value and comment
+
+
 def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
     """Return the commented YAML of a guess; ``source`` names the URDF."""
-    feet = [one.foot for one in guess.feet]
-    lines = [f'# Written from {source} by `legged-dynamics new-robot`. Check what says CHECK.',
-             '/**:', '  ros__parameters:', '    robot:']
-    if feet:
-        lines.append(f'      feet: {written([foot.link for foot in feet])}    # URDF links, or '
-                     'foot_frames below')
-        lines += _kinds(guess)
-    else:
-        lines.append('      # feet: [left_foot, right_foot]    # CHECK: could not be guessed')
-    if guess.imu_link:
-        lines.append(f'      imu_link: {written(guess.imu_link)}    # URDF link whose axes the '
-                     'IMU reports in')
-    elif not guess.rails:
-        lines.append('      # imu_link: imu_link    # CHECK: not found; the base link is taken')
-    if guess.rails:
-        lines.append('      base: fixed    # the root of the URDF is fixed to the ground')
-    lines.append('      # Order of commands; nominal_position and values per joint are in it.')
     joints = [joint.name for joint in model.joints if joint.mimic is None
               and joint.kind != 'spherical' and joint.name not in guess.rails]
-    lines += written_lines('joints', joints, 6)
     starts = [int(row[Q_START]) for row in model.tree.topology[1:]]
     where = {joint.name: float(guess.position[start])
              for joint, start in zip(model.joints, starts)}
-    lines.append('      # rad, in the order of `joints`. CHECK: how the robot stands.')
-    lines += written_lines('nominal_position', [round(where[name], 3) for name in joints], 6)
-    if guess.passive:
-        lines += [f'      passive_joints: {written(guess.passive)}    # without a motor',
-                  '      passive_effort: unknown    # or zero. CHECK']
+    rows: list[Row] = _foot_rows(guess.feet) if guess.feet else [
+        ('# feet', ['left_foot', 'right_foot'], 'CHECK: could not be guessed')]
+    if guess.imu_link:
+        rows.append(('imu_link', guess.imu_link, 'URDF link whose axes the IMU reports in'))
+    elif not guess.rails:
+        rows.append(('# imu_link', 'imu_link', 'CHECK: not found; the base link is taken'))
     if guess.rails:
-        lines.append(f'      absent_joints: {written(guess.rails)}    # CHECK: rails that '
-                     'joint_states does not have')
-    lines += _actuator_lines(guess, joints)
-    lines += ['    noise:                     # one standard deviation per sample. CHECK',
-              '      position: 3.0e-4         # rad, >= 0',
-              '      velocity: 0.03           # rad/s, >= 0']
-    limits = [motor.limit for motor in guess.motors.values() if motor.limit]
-    gains = [motor.gain for motor in guess.motors.values()]
-    lines += (['      effort: 0.0              # N m, >= 0, added to the percentage',
-               '      effort_percent: 1.0      # % of each effort limit, >= 0']
-              if guess.limited and not limits else
-              [f'      effort: {_number(0.01 * max(limits) if limits else _usual_effort(model))}'
-               '              # N m, >= 0'])
-    if gains and len(guess.motors) == len([name for name in joints if name not in guess.passive]):
-        lines.append(f'      effort_gain: {_number(max(gains))}         # error of the scale of '
-                     'torques, one deviation')
-    lines += ['      gyro: 0.005              # rad/s, >= 0',
-              '      accelerometer: 0.05      # m/s^2, >= 0',
-              '      orientation: 0.003       # rad, >= 0',
-              '      gyro_bias: 0.003         # rad/s, >= 0',
-              '      accelerometer_bias: 0.05 # m/s^2, >= 0']
-    return '\n'.join(lines) + '\n'
+        rows.append(('base', 'fixed', 'the root of the URDF is fixed to the ground'))
+    rows += [('joints', joints, 'order of commands; nominal_position and values per joint are in '
+              'it'),
+             ('nominal_position', [round(where[name], 3) for name in joints],
+              'rad, in the order of `joints`. CHECK: how the robot stands')]
+    if guess.passive:
+        rows += [('passive_joints', list(guess.passive), 'without a motor'),
+                 ('passive_effort', 'unknown', 'or zero. CHECK')]
+    if guess.rails:
+        rows.append(('absent_joints', list(guess.rails), 'CHECK: rails that joint_states does not '
+                     'have'))
+    rows += _actuator_rows(guess, joints)
+    return '\n'.join([
+        f'# Written from {source} by `legged-dynamics new-robot`. Check what says CHECK.',
+        '/**:', '  ros__parameters:', '    robot:', *_lines(rows),
+        '    noise:    # one standard deviation per sample. CHECK',
+        *_lines(_noise_rows(model, guess, joints)), ''])
 
 
-def _usual_effort(model: RobotModel) -> float:
-    """Return the noise of torques of a robot of that mass without effort limits [N m]."""
-    return float(f'{min(0.5, 0.02 * model.total_mass):.2g}')
+def _lines(rows: Sequence[Row]) -> list[str]:
+    """Return rows as YAML: a comment that has no room beside its value stands above it."""
+    lines = []
+    for key, value, note in rows:
+        value = rounded(value)
+        line = f'      {written_line(key, value)}'
+        if note and len(line) + len(note) + 6 <= WIDTH:
+            lines.append(f'{line}    # {note}')
+            continue
+        lines += [f'      # {note}'] if note else []
+        lines += written_lines(key, value, 6) if isinstance(value, list) else [line]
+    return lines
 
 
-def _actuator_lines(guess: RobotGuess, joints: Sequence[str]) -> list[str]:
+def _alike(one: str, each: str, values: Sequence[Any], note: str) -> Row:
+    """Return the row of what all feet have alike, or of every foot's."""
+    same = all(value == values[0] for value in values)
+    return (one, values[0], note) if same else (each, np.ravel(values).tolist(), note)
+
+
+def _foot_rows(guesses: Sequence[FootGuess]) -> list[Row]:
+    feet = [one.foot for one in guesses]
+    check = '' if all(one.measured_by for one in guesses) else ' CHECK'
+    radii = [foot.radius for foot in feet]
+    long = [len(foot.corners) > 1 for foot in feet]
+    rows: list[Row] = [('feet', [foot.link for foot in feet], 'URDF links, or foot_frames below'),
+                       _alike('foot_type', 'foot_types', [foot.kind for foot in feet], '')]
+    if any(radii) or not all(long):
+        rows.append(_alike('foot_radius', 'foot_radii', radii, f'm, >= 0.{check}'))
+    if any(long):
+        rows.append(_alike('sole', 'soles', [
+            list(foot.edges) if is_long else [0.1, -0.1, 0.05, -0.05]
+            for foot, is_long in zip(feet, long)],
+            f'm: front, back, left, right edge in the foot frame.{check}'))
+    if any(one.frame is not None for one in guesses):
+        frames = [one.frame or FootFrame('', one.foot.link, Transform(np.eye(3), np.zeros(3)))
+                  for one in guesses]
+        rows += [('foot_parents', [frame.parent for frame in frames], ''),
+                 ('foot_frames', [value for frame in frames
+                                  for value in (*frame.pose.p.tolist(), 0.0, 0.0, 0.0)],
+                  'm, rad: x, y, z, roll, pitch, yaw of each foot on its parent')]
+    return rows
+
+
+def _actuator_rows(guess: RobotGuess, joints: Sequence[str]) -> list[Row]:
     """Return rotor inertia and friction of the joints, and how far they may be believed."""
     motors = [guess.motors.get(name) for name in joints]
     known = [motor for motor in motors if motor is not None]
-    check = '' if len(known) == len([name for name in joints if name not in guess.passive]) else (
-        ' CHECK; 0: not known')
-    lines = []
+    check = '' if len(known) == len(set(joints) - set(guess.passive)) else ' CHECK; 0: not known'
 
-    def add(key: str, values: Sequence[float], note: str) -> None:
-        same = len(set(values)) <= 1
-        lines.extend([f'      # {note}', f'      {key}: {_numbers(list(values)[:1])}'] if same
-                     else [f'      # {note}',
-                           *written_lines(key, rounded(list(map(float, values))), 6)])
-
-    def of(name: str, share: float = 1.0) -> list[float]:
-        return [share * getattr(motor, name) if motor else 0.0 for motor in motors] or [0.0]
-    add('armature', of('armature'), f'kg m^2, >= 0: rotor inertia times gear ratio squared; one, '
-        f'or one per joint.{check}')
-    add('joint_damping', of('damping'), f'N m s/rad, >= 0: one, or one per joint.{check}')
-    add('joint_friction', of('friction'), f'N m, >= 0: one, or one per joint.{check}')
+    def row(key: str, column: str, note: str, share: float = 1.0) -> Row:
+        values = [share * getattr(motor, column) if motor else 0.0 for motor in motors] or [0.0]
+        return key, values[:1] if len(set(values)) == 1 else values, note
+    rows = [row('armature', 'armature', 'kg m^2, >= 0: rotor inertia times gear ratio squared; '
+                f'one, or one per joint.{check}'),
+            row('joint_damping', 'damping', f'N m s/rad, >= 0: one, or one per joint.{check}'),
+            row('joint_friction', 'friction', f'N m, >= 0: one, or one per joint.{check}')]
     if known and all(motors) and all(motor.friction for motor in known):
-        add('armature_deviation', of('armature', ARMATURE_DEVIATION), 'kg m^2: of samples of one '
-            'motor')
-        add('joint_friction_deviation', of('friction', FRICTION_DEVIATION), 'N m: likewise')
+        rows += [row('armature_deviation', 'armature', 'kg m^2: of samples of one motor',
+                     ARMATURE_DEVIATION),
+                 row('joint_friction_deviation', 'friction', 'N m: likewise', FRICTION_DEVIATION)]
     if any(motor.load_friction for motor in known):
-        add('load_friction', of('load_friction'), 'share of the torque that transmissions lose')
-        add('load_friction_deviation', of('load_friction', LOAD_DEVIATION), 'its deviation')
+        rows += [row('load_friction', 'load_friction', 'share of the torque that transmissions '
+                     'lose'),
+                 row('load_friction_deviation', 'load_friction', 'its deviation', LOAD_DEVIATION)]
     cutoff = max([motor.cutoff for motor in known], default=0.0)
     if cutoff:
-        lines.append(f'      transmission_cutoff: {_number(cutoff)}    # Hz: up to there links '
-                     'follow their motors through belts')
-    return lines
+        rows.append(('transmission_cutoff', cutoff, 'Hz: up to there links follow their motors '
+                     'through belts'))
+    return rows
 
 
-def _kinds(guess: RobotGuess) -> list[str]:
-    feet = [one.foot for one in guess.feet]
-    check = '' if all(one.measured_by for one in guess.feet) else ' CHECK'
-    kinds = [foot.kind for foot in feet]
-    lines = []
-    if len(set(kinds)) == 1:
-        lines.append(f'      foot_type: {kinds[0]}')
-    else:
-        lines.append(f'      foot_types: {written(kinds)}')
-    radii = [foot.radius for foot in feet]
-    long = [len(foot.corners) > 1 for foot in feet]
-    soles = [foot.edges if is_long else (0.1, -0.1, 0.05, -0.05)
-             for foot, is_long in zip(feet, long)]
-    if any(radii) or not all(long):
-        lines.append(f'      foot_radius: {_number(radii[0])}    # m, >= 0.{check}'
-                     if len(set(radii)) == 1 else
-                     f'      foot_radii: {_numbers(radii)}    # m, >= 0.{check}')
-    if any(long):
-        note = f'    # m: front, back, left, right edge in the foot frame.{check}'
-        if len(set(soles)) == 1:
-            lines.append(f'      sole: {_numbers(soles[0])}{note}')
-        else:
-            values = [value for sole in soles for value in sole]
-            lines.append(f'      soles: {_numbers(values)}{note}')
-    if any(one.frame is not None for one in guess.feet):
-        parents = [one.foot.link if one.frame is None else one.frame.parent for one in guess.feet]
-        poses = [[0.0] * 6 if one.frame is None else [*one.frame.pose.p.tolist(), 0.0, 0.0, 0.0]
-                 for one in guess.feet]
-        lines += [f'      foot_parents: {written(parents)}',
-                  '      # m, rad: x, y, z, roll, pitch, yaw of each foot on its parent',
-                  f'      foot_frames: {_numbers([value for pose in poses for value in pose])}']
-    return lines
-
-
-def _number(value: float) -> str:
-    return written(rounded(float(value)))
-
-
-def _numbers(values: Sequence[float]) -> str:
-    return written(rounded(list(map(float, values))))
+def _noise_rows(model: RobotModel, guess: RobotGuess, joints: Sequence[str]) -> list[Row]:
+    motors = guess.motors.values()
+    limit = max([motor.limit for motor in motors], default=0.0)
+    rows: list[Row] = [('position', 3e-4, 'rad, >= 0'), ('velocity', 0.03, 'rad/s, >= 0')]
+    if guess.limited and not limit:
+        rows += [('effort', 0.0, 'N m, >= 0, added to the percentage'),
+                 ('effort_percent', 1.0, '% of each effort limit, >= 0')]
+    else:       # without limits, by the mass
+        rows.append(('effort', 0.01 * limit or rounded(min(0.5, 0.02 * model.total_mass), 2),
+                     'N m, >= 0'))
+    if motors and len(motors) == len(set(joints) - set(guess.passive)):
+        rows.append(('effort_gain', max(motor.gain for motor in motors),
+                     'error of the scale of torques, one deviation'))
+    return [*rows, ('gyro', 0.005, 'rad/s, >= 0'), ('accelerometer', 0.05, 'm/s^2, >= 0'),
+            ('orientation', 0.003, 'rad, >= 0'), ('gyro_bias', 0.003, 'rad/s, >= 0'),
+            ('accelerometer_bias', 0.05, 'm/s^2, >= 0')]

@@ -10,7 +10,7 @@ ones, a base encloses its joints, as thick as its inertia says.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -96,7 +96,6 @@ def _half_height(inertia: parts.Inertia) -> float:
 
 SMALL_WEIGHT = 1e-7     # changes loads by about its square
 UP = np.array([0.0, 0.0, 1.0])
-VIRTUAL = 1e-5          # rad or m: a virtual displacement
 
 
 def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
@@ -105,32 +104,33 @@ def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
     return [Transform(*pose) for pose in zip(R, p)]
 
 
-def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each body's rotation (n, 3, 3) and origin (n, 3) [m] in the base, base first."""
+def body_frames(model: RobotModel, position: np.ndarray, chain: Iterable[int] | None = None
+                ) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return each body's rotation (n, 3, 3) and origin (n, 3) [m] in the base, base first.
+
+    Of others than those of ``chain``, where one is given, nothing is known.
+    """
     q = np.asarray(position, float)
     if q.shape != (model.nq,) or not np.isfinite(q).all():
         raise MeasurementError(f'expected {model.nq} finite joint positions, got {q.tolist()}')
     rotation, origin = np.empty((model.n_bodies, 3, 3)), np.empty((model.n_bodies, 3))
     rotation[0], origin[0] = np.eye(3), 0.0
-    rows = zip(model.tree.topology[1:], model.tree.constants[1:])
-    for body, (row, constants) in enumerate(rows, start=1):
-        parent, kind, start = (int(row[k]) for k in (layout.PARENT, layout.JOINT, layout.Q_START))
-        R, p = _across_joint(kind, constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3),
-                             constants[layout.P_TREE:layout.P_TREE + 3], q[start:start + 4])
-        rotation[body] = rotation[parent] @ R
-        origin[body] = rotation[parent] @ p + origin[parent]
+    for body in range(1, model.n_bodies) if chain is None else chain:
+        constants = model.tree.constants[body]
+        parent, kind, start = (int(model.tree.topology[body, k]) for k in (
+            layout.PARENT, layout.JOINT, layout.Q_START))
+        R = rotation[parent] @ constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3)
+        p = rotation[parent] @ constants[layout.P_TREE:layout.P_TREE + 3] + origin[parent]
+        if kind == layout.PRISMATIC:
+            p = p + R[:, 2] * q[start]
+        elif kind == layout.REVOLUTE:
+            c, s = math.cos(q[start]), math.sin(q[start])
+            R = R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        else:
+            R = R @ rotation_from_quaternion(q[start:start + 4])
+        rotation[body], origin[body] = R, p
     return rotation, origin
-
-
-def _across_joint(kind: int, R: np.ndarray, p: np.ndarray, q: np.ndarray
-                  ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a body's pose in its parent: its place there at zero, moved by the joint."""
-    if kind == layout.PRISMATIC:
-        return R, p + R[:, 2] * q[0]
-    if kind == layout.REVOLUTE:
-        c, s = math.cos(q[0]), math.sin(q[0])
-        return R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), p
-    return R @ rotation_from_quaternion(q[:4]), p
 
 
 def link_pose(model: RobotModel, bodies: Sequence[Transform], link: str) -> Transform:
@@ -184,27 +184,24 @@ def standing_efforts(model: RobotModel, feet: Sequence[Foot], position: np.ndarr
     """
     bodies = body_poses(model, position)
     points, owner, share, _ = _corner_loads(model, feet, bodies)
+    # What pulls each body down [kg], and where: its mass, and less what its feet carry.
     constants, topology = model.tree.constants, model.tree.topology
     mass = constants[:, layout.MASS]
-    touching = [model.frame(feet[foot].link)[0] for foot in owner]
-    local = [bodies[body].R.T @ (point - bodies[body].p) for body, point in zip(touching, points)]
-
-    def energy(q: np.ndarray) -> float:
-        """Return weight's potential less the work of the feet's loads [J]."""
-        R, p = body_frames(model, q)
-        com = np.einsum('ij,ij->i', R[:, 2], constants[:, layout.COM:layout.COM + 3]) + p[:, 2]
-        feet_up = [R[body, 2] @ place + p[body, 2] for body, place in zip(touching, local)]
-        return GRAVITY * float(mass @ com - mass.sum() * (share @ feet_up))
-
+    at = [pose.point(row[layout.COM:layout.COM + 3]) for pose, row in zip(bodies, constants)]
+    standing = [model.frame(feet[foot].link).body for foot in owner]
+    weights = [*zip(range(model.n_bodies), mass, at), *zip(standing, -mass.sum() * share, points)]
     effort = np.zeros(model.nv)
+    for hanging, kilograms, place in weights:
+        for body in model.chain(hanging):
+            pose, kind = bodies[body], topology[body, layout.JOINT]
+            if kind != layout.SPHERICAL:
+                axis = pose.R[:, 2]
+                rise = axis if kind == layout.PRISMATIC else np.cross(axis, place - pose.p)
+                effort[topology[body, layout.V_START]] += GRAVITY * kilograms * rise[2]
     for row, values in zip(topology[1:], constants[1:]):
-        kind, q_start, v_start = (int(row[k]) for k in (
-            layout.JOINT, layout.Q_START, layout.V_START))
-        if kind != layout.SPHERICAL:
-            step = VIRTUAL * (np.arange(model.nq) == q_start)
-            spring = values[layout.STIFFNESS] * (position[q_start] - values[layout.REST])
-            effort[v_start] = spring + (energy(position + step) - energy(position - step)) / (
-                2.0 * VIRTUAL)
+        if row[layout.JOINT] != layout.SPHERICAL:
+            effort[row[layout.V_START]] += values[layout.STIFFNESS] * (
+                position[row[layout.Q_START]] - values[layout.REST])
     mimics = model.mimics
     free = dict(zip(mimics.free.tolist(), mimics.matrix().T @ effort))
     return {joint.name: float(free[start])
@@ -248,15 +245,12 @@ class _Leg:
     def __init__(self, model: RobotModel, foot: Foot, rest: np.ndarray, fixed: Sequence[str]):
         body, self._pose = model.frame(foot.link)
         self._foot, self._rest = foot, rest
-        rows, chain = model.tree.topology, model.chain(body)
-        self._joints = [(int(rows[b, layout.JOINT]), int(rows[b, layout.Q_START]),
-                         constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3),
-                         constants[layout.P_TREE:layout.P_TREE + 3])
-                        for b in chain for constants in [model.tree.constants[b]]]
+        chain = model.chain(body)
+        self._model, self._chain, self._body = model, chain, body
         moving = [b for b in chain if model.joints[b - 1].name not in fixed
                   and model.joints[b - 1].kind != 'spherical'
                   and model.joints[b - 1].mimic is None]
-        self.places = [int(rows[b, layout.Q_START]) for b in moving]
+        self.places = [int(model.tree.topology[b, layout.Q_START]) for b in moving]
         limits = np.array([[model.joints[b - 1].lower, model.joints[b - 1].upper]
                            for b in moving]).reshape(-1, 2)
         limits[~(limits[:, 0] < limits[:, 1])] = -TURN, TURN
@@ -273,10 +267,7 @@ class _Leg:
         """Return the foot's rotation (3, 3) and origin (3,) [m] in the base, at positions."""
         every = self._rest.copy()
         every[self.places] = q
-        R, p = np.eye(3), np.zeros(3)
-        for joint, place, R_tree, p_tree in self._joints:
-            own, moved = _across_joint(joint, R_tree, p_tree, every[place:place + 4])
-            R, p = R @ own, R @ moved + p
+        R, p = (part[self._body] for part in body_frames(self._model, every, self._chain))
         return R @ self._pose.R, R @ self._pose.p + p
 
     def reach(self, target: np.ndarray, weight: Sequence[float],

@@ -122,37 +122,28 @@ class _Reader:
     """Keeps what is wanted while the parser walks through the text."""
 
     def __init__(self, wanted: Wanted, origin: str):
-        self._wanted: list[Wanted] = [wanted]
-        self._open: list[Element] = []
-        self._skipping = 0
-        self._origin = origin
+        self._wanted, self._origin = wanted, origin
+        # Open tags with what is wanted inside; None for one that is skipped.
+        self._open: list[tuple[Element | None, Wanted]] = []
         self.root: Element | None = None
         self.parser: Any = None
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._skipping:
-            self._skipping += 1
+        parent, wanted = self._open[-1] if self._open else (None, {tag: self._wanted})
+        if tag not in wanted:
+            if parent is not None:
+                parent.skipped.add(tag)
+            self._open.append((None, {}))
             return
-        if self.root is not None:
-            if tag not in self._wanted[-1]:
-                self._open[-1].skipped.add(tag)
-                self._skipping = 1
-                return
-            self._wanted.append(self._wanted[-1][tag])
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
-        if self.root is None:
+        if parent is None:
             self.root = element
         else:
-            self._open[-1].children.append(element)
-        self._open.append(element)
+            parent.children.append(element)
+        self._open.append((element, wanted[tag]))
 
     def end(self, _tag: str) -> None:
-        if self._skipping:
-            self._skipping -= 1
-            return
         self._open.pop()
-        if len(self._wanted) > 1:
-            self._wanted.pop()
 
     def refuse_entity(self, name: str, *_rest: Any) -> None:
         # A few lines of entities can expand to gigabytes of text.
@@ -160,33 +151,23 @@ class _Reader:
                          f'entity {name!r} (line {self.parser.CurrentLineNumber}); write it out')
 
 
+# Text before `<?xml`, its encoding (the text is decoded by now), and `--` inside a comment are not
+# valid XML, but widely used.
+_HEAD = re.compile('[\ufeff \t\r\n]*(<[?]xml.*?[?]>)?', re.DOTALL)
+_ASIDE = re.compile(r'<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)', re.DOTALL)
+
+
 def _plain(text: str) -> str:
     """Return the text without declaration and comments, every line where it was."""
-    # Text before `<?xml`, its encoding (the text is decoded by now), and `--` inside a comment are
-    # not valid XML, but widely used.
-    start = len(text) - len(text.lstrip('\ufeff \t\r\n'))
-    pieces = ['\n' * text.count('\n', 0, start)]
-    if text.startswith('<?xml', start):
-        end = text.find('?>', start)
-        if end > 0:
-            pieces.append('\n' * text.count('\n', start, end))
-            start = end + 2
-    while (begin := text.find('<!--', start)) >= 0:
-        quoted = text.find('<![CDATA[', start, begin)
-        if quoted >= 0:
-            end = text.find(']]>', quoted)
-            if end < 0:
-                break
-            pieces.append(text[start:end + 3])
-            start = end + 3
-            continue
-        end = text.find('-->', begin + 4)
-        if end < 0:
-            break
-        pieces += text[start:begin], '\n' * text.count('\n', begin, end)
-        start = end + 3
-    pieces.append(text[start:])
-    return ''.join(pieces)
+    def lines(found: re.Match[str] | None) -> str:
+        """Return the ends of lines alone, of what is left out."""
+        return '\n' * (found[0].count('\n') if found else 0)
+
+    def kept(found: re.Match[str]) -> str:
+        whole_comment = found[0].startswith('<!--') and found[0].endswith('-->')
+        return lines(found) if whole_comment else found[0]
+    head = _HEAD.match(text)
+    return lines(head) + _ASIDE.sub(kept, text[head.end() if head else 0:])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -196,10 +177,11 @@ def _plain(text: str) -> str:
 # A humanoid with hands is 0.2 MB; a larger file contains meshes, or is not a description.
 MAX_SIZE = 16_000_000
 
-_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, 'utf-8'), (codecs.BOM_UTF32_LE, 'utf-32-le'),
-                     (codecs.BOM_UTF32_BE, 'utf-32-be'), (codecs.BOM_UTF16_LE, 'utf-16-le'),
-                     (codecs.BOM_UTF16_BE, 'utf-16-be'))
-_WITHOUT_MARK = ((b'<\0?\0', 'utf-16-le'), (b'\0<\0?', 'utf-16-be'))
+# Encodings by how a file begins: with a byte order mark, or with the first letters of UTF-16.
+_BEGINNINGS = ((codecs.BOM_UTF8, 'utf-8-sig'), (codecs.BOM_UTF32_LE, 'utf-32'),
+               (codecs.BOM_UTF32_BE, 'utf-32'), (codecs.BOM_UTF16_LE, 'utf-16'),
+               (codecs.BOM_UTF16_BE, 'utf-16'), (b'<\0?\0', 'utf-16-le'),
+               (b'\0<\0?', 'utf-16-be'))
 _DECLARED = re.compile(rb'\s*<\?xml[^>]*?encoding\s*=\s*["\']([A-Za-z0-9._-]+)["\']')
 
 
@@ -248,10 +230,7 @@ def _decode(content: bytes, origin: str) -> str:
 
     Invalid UTF-8 is read as Latin-1, such as a letter in an author's name.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return _decoded(content[len(mark):], encoding, origin)
-    for beginning, encoding in _WITHOUT_MARK:
+    for beginning, encoding in _BEGINNINGS:
         if content.startswith(beginning):
             return _decoded(content, encoding, origin)
     declared = _DECLARED.match(content)
@@ -499,11 +478,10 @@ def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) 
             continue
         SubElement(element, 'axis', xyz=_words(joint.axis))
         wide = UNLIMITED['slide' if joint.kind == 'prismatic' else 'turn']
-        limits = {'lower': joint.lower if math.isfinite(joint.lower) else -wide,
-                  'upper': joint.upper if math.isfinite(joint.upper) else wide,
-                  'effort': joint.effort if math.isfinite(joint.effort) else UNLIMITED['effort'],
-                  'velocity': (joint.velocity if math.isfinite(joint.velocity)
-                               else UNLIMITED['velocity'])}
+        limits = {'lower': -wide, 'upper': wide, 'effort': UNLIMITED['effort'],
+                  'velocity': UNLIMITED['velocity']}      # where none is stated
+        limits.update({key: value for key in limits
+                       if math.isfinite(value := getattr(joint, key))})
         SubElement(element, 'limit', {key: _word(value) for key, value in limits.items()})
         if joint.damping or joint.friction:
             SubElement(element, 'dynamics', damping=_word(joint.damping),

@@ -9,7 +9,6 @@ import platform
 import re
 import shlex
 import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -273,6 +272,20 @@ class Table:
         object.__setattr__(self, 'rows', rows)
 
     @property
+    def html(self) -> str:
+        """Return the table for a page, without its title."""
+        cells = ''.join(f'<th scope="col">{escape(cell)}</th>' if cell else '<td></td>'
+                        for cell in self.head)
+        lines = [f'<tr>{cells}</tr>']
+        for index, row in enumerate(self.rows):
+            names = ' '.join(name for name, chosen in (('strong', self.strong),
+                                                       ('first', self.first)) if index in chosen)
+            begin = f'<tr class="{names}">' if names else '<tr>'
+            lines.append(f'{begin}{"".join(map(_cell, row))}</tr>')
+        return (f'<div class="wide" tabindex="0" role="region" aria-label="{escape(self.title)}">'
+                f'<table>{"".join(lines)}</table></div>')
+
+    @property
     def markdown(self) -> str:
         """Return the table for a Markdown document, without its title."""
         lines = [self.head, ['---', *['---:'] * (len(self.head) - 1)], *self.rows]
@@ -312,115 +325,32 @@ def versions() -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# The page itself: all text is escaped here.
+# The page itself, of parts that are HTML already.
 
 
-class HtmlPage:
-    """Gathers the parts of a page in order."""
-
-    def __init__(self, title: str, lead: str):
-        self._title = title
-        self._parts = [f'<h1>{escape(title)}</h1>', f'<p class="lead">{escape(lead)}</p>']
-        self._said: list[str] = []
-        self._top = len(self._parts)
-        self._headings: list[str] = []
-        self._charts, self._tables = False, 0
-
-    def heading(self, text: str) -> None:
-        """Begin a section."""
-        self._headings.append(text)
-        self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
-
-    def say(self, kind: str, text: str, role: str = '') -> None:
-        """Say a sentence on the first screen, of a class of the style sheet."""
-        role = f' role="{role}"' if role else ''
-        self._said.append(f'<p class="{kind}"{role}>{escape(unsigned_zero(text))}</p>')
-
-    def opening(self, picture: str, caption: str, cards: Iterable[tuple[str, str]]) -> None:
-        """Put a vector picture and key figures on the first screen, below what is said."""
-        picture = picture.replace(' xmlns="http://www.w3.org/2000/svg"', '')   # HTML knows it
-        figure = _figure(picture, caption) if picture else ''
-        self._said.append(f'<div class="opening">{figure}{_cards(cards)}</div>')
-
-    def viewer(self, command: str) -> None:
-        """Offer the command that shows the moment under the cursor of the charts."""
-        self._parts.append(
-            f'<p class="viewer" data-command="{escape(command)}" hidden>Click in a chart for the '
-            'command that shows the robot at that moment: <code></code> '
-            '<button type="button">Copy</button></p>')
-
-    def chart(self, chart: Chart | Bars, caption: str = '') -> None:
-        """Add a chart to zoom and hover over."""
-        self._charts = True
-        self._parts.append(_figure(chart.html(), caption))
-
-    def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
-        """Add charts side by side, or below each other on a narrow screen."""
-        if charts:
-            self._charts = True
-            cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
-            self._parts.append(f'<figure class="row">{cells}</figure>')
-
-    def paragraph(self, text: str) -> None:
-        """Add a paragraph."""
-        self._parts.append(f'<p>{escape(text)}</p>')
-
-    def listing(self, items: Iterable[str]) -> None:
-        """Add a list."""
-        rows = ''.join(f'<li>{escape(item)}</li>' for item in items)
-        self._parts.append(f'<ul>{rows}</ul>')
-
-    def cards(self, cards: Iterable[tuple[str, str]]) -> None:
-        """Add key figures in boxes."""
-        self._parts.append(_cards(cards))
-
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str | Link]],
-              strong: Iterable[int] = (), first: Iterable[int] = ()) -> None:
-        """Add a table."""
-        strong, first = set(strong), set(first)
-        cells = ''.join(f'<th scope="col">{escape(cell)}</th>' if cell else '<td></td>'
-                        for cell in head)
-        lines = [f'<tr>{cells}</tr>']
-        for index, row in enumerate(rows):
-            names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
-                             if index in chosen)
-            cells = ''.join(map(_cell, row))
-            lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
-        self._tables += 1
-        self._parts.append('<div class="wide" tabindex="0" role="region" '
-                           f'aria-label="Table {self._tables}">'
-                           f'<table>{"".join(lines)}</table></div>')
-
-    def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
-        """Add a picture."""
-        data = base64.b64encode(picture).decode('ascii')
-        self._parts.append(_figure(
-            f'<img alt="{escape(caption)}" src="data:{kind};base64,{data}">', caption))
-
-    def html(self, command: str, robot: str = '') -> str:
-        """Return the page."""
-        links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
-                        for k, text in enumerate(self._headings, start=1))
-        contents = f'<nav aria-label="Contents">{links}</nav>' if len(self._headings) > 2 else ''
-        parts = [*self._parts[:self._top], *self._said, contents, *self._parts[self._top:]]
-        made = [command, *([f'robot {robot}'] if robot else []), versions(),
-                datetime.now().astimezone().isoformat(' ', 'minutes')]
-        scripts = ''.join(f'<script>{(ASSETS / name).read_text(encoding="utf-8")}</script>'
-                          for name in ('uPlot.iife.min.js', 'report.js') if self._charts)
-        return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-                '<meta name="viewport" content="width=device-width, initial-scale=1">'
-                f'<title>{escape(self._title)}</title><style>{_styles(self._charts)}</style>'
-                '</head><body><main>\n' + '\n'.join(parts)
-                + f'\n</main><footer>{"<br>".join(escape(line) for line in made)}</footer>'
-                + scripts + '</body></html>\n')
+def page_html(title: str, parts: Iterable[str], command: str, robot: str = '') -> str:
+    """Return a page; at its foot the command that made it."""
+    body = '\n'.join(filter(None, parts))
+    charts = 'class="chart"' in body
+    made = [command, *([f'robot {robot}'] if robot else []), versions(),
+            datetime.now().astimezone().isoformat(' ', 'minutes')]
+    scripts = ''.join(f'<script>{(ASSETS / name).read_text(encoding="utf-8")}</script>'
+                      for name in ('uPlot.iife.min.js', 'report.js') if charts)
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<title>{escape(title)}</title><style>{_styles(charts)}</style></head><body><main>\n'
+            f'{body}\n</main><footer>{"<br>".join(escape(line) for line in made)}</footer>'
+            f'{scripts}</body></html>\n')
 
 
-def _figure(inside: str, caption: str) -> str:
+def figure(inside: str, caption: str) -> str:
+    """Return what is drawn, with a text below it."""
     below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
     return f'<figure>{inside}{below}</figure>'
 
 
-def _cards(cards: Iterable[tuple[str, str]]) -> str:
+def key_figures(cards: Iterable[tuple[str, str]]) -> str:
+    """Return boxes, each a value and what it is."""
     rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
                    f'<span>{escape(what)}</span></div>' for value, what in cards)
     return f'<div class="cards">{rows}</div>'
@@ -448,30 +378,3 @@ def _styles(charts: bool) -> str:
 def _variables(hues: Sequence[str], greys: Sequence[str]) -> str:
     return ' '.join(f'--{kind}{k}: {color};' for kind, colors in (('hue', hues), ('grey', greys))
                     for k, color in enumerate(colors))
-
-
-class _Page(HtmlPage):
-    """`HtmlPage` with the sentences of `Page`, for one version."""
-
-    def verdict(self, text: str, judged: bool = True, caution: bool = False) -> None:
-        self.say('verdict amber' if caution else 'verdict' if judged else 'verdict open', text)
-
-    def banner(self, text: str) -> None:
-        self.say('banner', text, 'alert')
-        self._said.insert(0, self._said.pop())
-
-    def caution(self, text: str) -> None:
-        self.say('caution', text, 'status')
-        self._said.insert(0, self._said.pop())
-
-    def remark(self, text: str) -> None:
-        self.say('remark', text)
-
-
-def __getattr__(name: str) -> Any:
-    """Return `Page`, which `section.Report` makes now."""
-    if name == 'Page':
-        warnings.warn('reports.page.Page is deprecated: make a reports.section.Report',
-                      DeprecationWarning, stacklevel=2)
-        return _Page
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -13,15 +13,26 @@ light and dark mode, on paper and on a phone, and loads nothing.
 """
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from html import escape
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
 from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
-from legged_dynamics.pages.page import Bars, Chart, HtmlPage, Table
+from legged_dynamics.pages.page import (
+    Bars,
+    Chart,
+    Table,
+    figure,
+    key_figures,
+    page_html,
+    unsigned_zero,
+)
 from legged_dynamics.pages.style import png
 
 REPORT = 'report.html'
@@ -226,26 +237,36 @@ class Report:
             When a figure cannot be written.
 
         """
-        page = HtmlPage(self.title, self.lead)
-        for warning in self.warnings:
-            page.say('banner', warning, 'alert')
-        for caution in self.cautions:
-            page.say('caution', caution, 'status')
+        said = [*(('banner', text, ' role="alert"') for text in self.warnings),
+                *(('caution', text, ' role="status"') for text in self.cautions)]
         if self.verdict:
-            page.say('verdict amber' if self.caution else
-                     'verdict' if self.judged else 'verdict open', self.verdict)
-        for remark in self.remarks:
-            page.say('remark', remark)
+            said.append(('verdict amber' if self.caution else
+                         'verdict' if self.judged else 'verdict open', self.verdict, ''))
+        said += [('remark', text, '') for text in self.remarks]
+        parts = [f'<h1>{escape(self.title)}</h1>', f'<p class="lead">{escape(self.lead)}</p>',
+                 *(f'<p class="{kind}"{role}>{escape(unsigned_zero(text))}</p>'
+                   for kind, text, role in said)]
         if self.picture[0] or self.cards:
-            page.opening(*self.picture, self.cards)
+            picture, caption = self.picture
+            picture = picture.replace(' xmlns="http://www.w3.org/2000/svg"', '')  # HTML knows it
+            drawn = figure(picture, caption) if picture else ''
+            parts.append(f'<div class="opening">{drawn}{key_figures(self.cards)}</div>')
+        headings = [section.name for section in self.sections if section.name]
+        if len(headings) > 2:
+            links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
+                            for k, text in enumerate(headings, start=1))
+            parts.append(f'<nav aria-label="Contents">{links}</nav>')
+        number = count(1)
         for section in self.sections:
             if section.name:
-                page.heading(section.name)
-            for part in section.parts:
-                _add(page, part, folder)
+                parts.append(f'<h2 id="s{next(number)}">{escape(section.name)}</h2>')
+            parts += [_html(part, folder) for part in section.parts]
             if self.viewer and section.charts and section is self.sections[0]:
-                page.viewer(self.viewer)
-        return page.html(self.command, self.robot)
+                parts.append(
+                    f'<p class="viewer" data-command="{escape(self.viewer)}" hidden>Click in a '
+                    'chart for the command that shows the robot at that moment: <code></code> '
+                    '<button type="button">Copy</button></p>')
+        return page_html(self.title, parts, self.command, self.robot)
 
 
 def titled(table: Table) -> tuple[str, Table]:
@@ -253,29 +274,27 @@ def titled(table: Table) -> tuple[str, Table]:
     return f'{table.title}:', table
 
 
-def _add(page: HtmlPage, part: Part, folder: Path | None) -> None:
+def _html(part: Part, folder: Path | None) -> str:
+    """Return a part as HTML; all text is escaped."""
     if isinstance(part, str):
-        page.paragraph(part)
-    elif isinstance(part, Listing):
-        page.listing(part.items)
-    elif isinstance(part, Cards):
-        page.cards(part.cards)
-    elif isinstance(part, Table):
-        page.table(part.head, part.rows, part.strong, part.first)
-    elif isinstance(part, Chart | Bars):
-        page.chart(part, part.caption)
-    elif isinstance(part, ChartRow):
-        page.row(part.charts, part.group)
-    else:
-        _add_figure(page, part, folder)
-
-
-def _add_figure(page: HtmlPage, part: ReportFigure, folder: Path | None) -> None:
+        return f'<p>{escape(part)}</p>'
+    if isinstance(part, Listing):
+        return f'<ul>{"".join(f"<li>{escape(item)}</li>" for item in part.items)}</ul>'
+    if isinstance(part, Cards):
+        return key_figures(part.cards)
+    if isinstance(part, Table):
+        return part.html
+    if isinstance(part, Chart | Bars):
+        return figure(part.html(), part.caption)
+    if isinstance(part, ChartRow):
+        cells = ''.join(f'<div>{chart.html(part.group)}</div>' for chart in part.charts)
+        return f'<figure class="row">{cells}</figure>' if cells else ''
     drawn = part.draw()
     if drawn is None:
-        return
+        return ''
     picture = drawn if isinstance(drawn, bytes) else png(drawn)
     if part.name and folder is not None:
         (folder / f'{part.name}.png').write_bytes(picture)
-    if part.caption:
-        page.figure(picture, part.caption, part.kind)
+    data = base64.b64encode(picture).decode('ascii')
+    return '' if not part.caption else figure(
+        f'<img alt="{escape(part.caption)}" src="data:{part.kind};base64,{data}">', part.caption)

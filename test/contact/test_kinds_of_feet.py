@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import yaml
 from robots import CONFIG, random_robot
 
 from legged_dynamics.dynamics import frame_poses
@@ -22,7 +21,7 @@ from legged_dynamics.estimation.link_contacts import LinkContacts, find_gaps
 from legged_dynamics.estimation.rails import Rails
 from legged_dynamics.model import Inertia, Joint, RobotConfig, RobotModel
 from legged_dynamics.model.feet import KINDS, foot_of_kind
-from legged_dynamics.model.robot_guess import _kinds
+from legged_dynamics.model.robot_guess import _foot_rows
 from legged_dynamics.model.standing import body_poses, half_bent_position, link_pose
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_vector
@@ -203,8 +202,6 @@ def test_odometry_rolls_with_what_is_round_and_stays_on_what_is_not(kind):
 @every_kind
 def test_what_is_guessed_of_it_is_read_as_it(kind):
     foot = feet_of(kind)[0]
-    guess = SimpleNamespace(feet=[SimpleNamespace(foot=foot, frame=None, measured_by='')])
-    said = yaml.safe_load('\n'.join(_kinds(guess)))
-    assert RobotConfig.from_parameters({
-        'robot.feet': [foot.link], **{f'robot.{name}': value for name, value in said.items()}}
-    ).feet == (foot,)
+    rows = _foot_rows([SimpleNamespace(foot=foot, frame=None, measured_by='')])
+    said = {f'robot.{name}': value for name, value, _ in rows}
+    assert RobotConfig.from_parameters(said).feet == (foot,)

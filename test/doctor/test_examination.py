@@ -239,6 +239,13 @@ def test_stamps_that_jitter_are_no_late_imu():
     assert kinds == {'stamps_back', 'stamp_jitter'}
 
 
+def test_what_cannot_be_told_apart_is_certain_only_together():
+    found = Finding('elasticity', ('joint_states',), 'Cannot tell apart: the drives are elastic; '
+                    'or: feet sink into the ground.', 41.0)
+    assert found.sure == 'one of these: certain'
+    assert replace(found, text='The drives are elastic.').sure == 'certain'
+
+
 def test_names_of_another_style_are_matched():
     recorded = healthy()
     names = tuple(f'{name.lower()}_joint' for name in recorded.log.joints.names)

@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The regressor against Newton-Euler and Pinocchio's own."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from robots import random_robot
@@ -28,7 +30,8 @@ def test_regressor_times_parameters_is_inverse_dynamics(seed):
     rng = np.random.default_rng(seed)
     q, v, a = rng.normal(size=(3, 5, model.nv))
     base = rng.normal(size=(5, 9))
-    told = regressor(model, q, v, a, base) @ inertial_parameters(model)
+    samples = SimpleNamespace(time=np.arange(5), position=q, velocity=v, acceleration=a, base=base)
+    told = regressor(model, samples) @ inertial_parameters(model)
     for n in range(5):
         known = inverse_dynamics(model, Motion(q[n], v[n], a[n], BaseMotion(
             base[n, :3], base[n, 3:6], base[n, 6:])))

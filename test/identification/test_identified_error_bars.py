@@ -6,7 +6,11 @@ import pytest
 from recorded_robots import healthy, noiseless
 
 from legged_dynamics.diagnosis.identification.identify import _make_problem, identify
-from legged_dynamics.diagnosis.identification.problem import Trust, Unknowns, standing_height
+from legged_dynamics.diagnosis.identification.problem import (
+    TrustSettings,
+    Unknowns,
+    standing_height,
+)
 from legged_dynamics.diagnosis.identification.samples import filtered
 from legged_dynamics.spatial.rotations import rotation_from_vector
 
@@ -16,8 +20,7 @@ ROBOTS = ('anymal_class', 'solo_class')
 SEEDS = 20
 # How far the description and the sensors of each drawn robot are off, and how far they are
 # trusted: bars and errors are of the same robots.
-TRUST = {'identify.position_offset': 0.02, 'identify.effort_scale': 0.05,
-         'identify.imu_mount': 0.02, 'identify.gyro_bias': 0.005}
+TRUST = TrustSettings(position_offset=0.02, effort_scale=0.05, imu_mount=0.02, gyro_bias=0.005)
 WEIGHED = 0.003         # of the mass: accuracy of the scale
 KINDS = ('effort_scale', 'coulomb', 'viscous', 'armature', 'position_offset', 'imu_mount',
          'gyro_bias', 'accelerometer_bias', 'mass', 'center_of_mass')
@@ -45,7 +48,7 @@ def identified(seed):
     recorded = noiseless(ROBOTS[seed % len(ROBOTS)], MOTION)
     model, config, joints = recorded.model, recorded.config, recorded.log.joints
     rng, noise, imu = np.random.default_rng(seed), config.noise, recorded.log.imu
-    u = Unknowns(model, config, standing_height(model, config), Trust.from_parameters(TRUST), True)
+    u = Unknowns(model, config, standing_height(model, config), TRUST, True)
     drawn = u.deviation * rng.standard_normal(u.size)
     described = np.zeros(u.size)
     described[u.parts['inertia']] = drawn[u.parts['inertia']]

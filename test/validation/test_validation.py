@@ -43,7 +43,7 @@ def with_torque(case, change):
 def errors_of(case, measurements, known=()):
     record = run_estimator(case.model, case.config, EstimatorSettings(rate=500.0), measurements)
     problem, _, at = _problem(case.config.apply_to(case.model), case.config, measurements,
-                              record.contact, None)
+                              record.contact)
     return problem, problem.solve(known), record, at
 
 
@@ -104,7 +104,7 @@ def test_feet_of_a_trot_are_in_the_air_and_bear_nothing():
     case = make_case('solo_class', 7, 0.0, 'stand 6, trot_in_place 4')
     assert (np.diff(case.contact.astype(int), axis=0) < 0).sum(axis=0).min() > PHASES.steps
     applied = case.config.apply_to(case.model)
-    problem = _problem(applied, case.config, case.measurements, case.contact, None, FORCE_BAND)[0]
+    problem = _problem(applied, case.config, case.measurements, case.contact, FORCE_BAND)[0]
     feet = tuple(foot.link for foot in case.config.feet)
     assert max(_swing(problem, feet).values()) < 8.0        # percent of the weight; NaN: never
     assert not np.isnan(list(_swing(problem, feet).values())).any()

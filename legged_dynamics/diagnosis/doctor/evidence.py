@@ -60,8 +60,6 @@ class Likelihood:
         self._start = length * np.arange(max(len(signals.time) // length, 1))
         self.height = standing_height(model, config)
         self.weight = model.total_mass * GRAVITY
-        # What the low-pass leaves of white noise.
-        self._passed = np.sqrt(min(2.0 * signals.band / signals.sample_rate, 1.0))
         samples = observe(signals, model, config)
         self._usual_effort = np.sqrt(np.mean(np.where(samples.has_effort, samples.effort, 0.0)
                                              ** 2, axis=0))
@@ -72,8 +70,7 @@ class Likelihood:
         model = config.apply_to(self.model)
         samples = observe(self.signals, model, config, drive)
         feet = feet_table(model, config.feet)
-        eq = motion_equations(model, feet, samples.position, samples.velocity,
-                              samples.acceleration, samples.base, samples.up)
+        eq = motion_equations(model, feet, samples)
         parts: dict[str, tuple[np.ndarray, float]] = {}
         if samples.has_effort.any():
             friction = self._friction(model, config)
@@ -101,7 +98,7 @@ class Likelihood:
 
     def _effort_tolerance(self, friction: np.ndarray, config: RobotConfig) -> np.ndarray:
         """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
-        noise = config.noise.effort * self._passed
+        noise = config.noise.effort * self.signals.passed
         share = TOLERANCES.effort * self.weight * self.height / len(config.feet)
         return np.hypot(share, np.hypot(friction, noise))
 
@@ -117,7 +114,7 @@ class Likelihood:
         scale = np.concatenate([base, joint])
         given = np.where(known, samples.effort, 0.0)
         y = np.hstack([eq.wrench, eq.effort - given]) / scale
-        M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1) / scale[:, None]
+        M = eq.of_forces / scale[:, None]
         MT = M.transpose(0, 2, 1)
         ridge = (5.0 * W) ** -2 * np.eye(M.shape[2])
         force = np.linalg.solve(MT @ M + ridge, MT @ y[..., None])[..., 0]
@@ -128,8 +125,7 @@ class Likelihood:
         free = max(6 + int(known.sum()) - M.shape[2], 0)
         if free:
             parts['balance'] = left * np.sqrt(left.shape[1] / free), float(min(free, 6))
-        first = _first_columns(eq)
-        each = np.stack([force[:, c:c + 3] for c in first], axis=1)
+        each = eq.by_foot(force)
         normal = np.einsum('nfi,ni->nf', each, samples.up)
         across = np.linalg.norm(each - normal[..., None] * samples.up[:, None], axis=2)
         unsure = np.sqrt(np.mean(friction ** 2)) / h    # of a foot's force, by friction at rest
@@ -156,19 +152,14 @@ class Likelihood:
     def _feet(self, config: RobotConfig, samples: Samples, eq: Equations,
               load: np.ndarray | None, parts: dict[str, tuple[np.ndarray, float]]) -> None:
         """Add the motion of loaded feet, and whether the ground is even and below."""
-        first = _first_columns(eq)
-        J = np.stack([eq.jacobian[:, c:c + 3] for c in first], axis=1)
-        w, up = samples.base[:, :3], samples.up
-        speed = np.einsum('nfij,nj->nfi', J, samples.velocity) + np.cross(
-            w[:, None], eq.points)
+        speed, height = eq.foot_motion(samples)
         size = np.linalg.norm(samples.velocity, axis=1)[:, None] * self.height / 3.0
-        height = np.einsum('nfi,ni->nf', eq.points, up)
         if load is None:
             load, spread = self._still(speed, size, height)
         else:
             total = np.maximum(load.sum(axis=1), 1e-6)
             mean = np.einsum('nf,nfi->ni', load, speed) / total[:, None]
-            noise = self._passed * math.hypot(config.noise.velocity, config.noise.gyro)
+            noise = self.signals.passed * math.hypot(config.noise.velocity, config.noise.gyro)
             spread = load[..., None] * (speed - mean[:, None]) / np.hypot(
                 math.hypot(TOLERANCES.speed, noise) * self.height,
                 TOLERANCES.joint_speed * size)[..., None]
@@ -176,7 +167,7 @@ class Likelihood:
             spread *= np.sqrt(load.shape[1] / np.maximum(
                 (load ** 2).sum(axis=1), 1.0))[:, None, None]
         if load.shape[1] > 1:
-            parts['stance'] = spread.reshape(len(w), -1), 6.0
+            parts['stance'] = spread.reshape(len(speed), -1), 6.0
             total = np.maximum(load.sum(axis=1), 1e-6)
             middle = np.einsum('nf,nf->n', load, height) / total
             uneven = load * (height - middle[:, None]) / (TOLERANCES.level * self.height)
@@ -257,9 +248,3 @@ def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float
 def _score(squares: np.ndarray, dimensions: float) -> float:
     return -0.5 * (TOLERANCES.t_degrees + dimensions) * float(
         np.log1p(dimensions * squares / TOLERANCES.t_degrees).sum())
-
-
-def _first_columns(eq: Equations) -> list[int]:
-    """Return the first contact coordinate of each foot."""
-    size = eq.jacobian.shape[1] // eq.points.shape[1]
-    return [size * i for i in range(eq.points.shape[1])]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -71,10 +71,10 @@ class Finding:
 
     @property
     def sure(self) -> str:
-        """Probability in words: 'certain', or per cent."""
-        if self.evidence > 14.0:
-            return 'certain'
-        return f'{100.0 * min(self.probability, 0.9999):.4g} %'
+        """Probability in words: 'certain', or per cent; of all that it names, not of the first."""
+        sure = ('certain' if self.evidence > 14.0 else
+                f'{100.0 * min(self.probability, 0.9999):.4g} %')
+        return f'one of these: {sure}' if self.text.startswith('Cannot tell apart') else sure
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,37 +267,37 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
                              corrector._permuted(config, source, effort_only=True),
                              cost + PRIOR.variant)
 
+    def moved(pairs: Iterable[tuple[int, int]]) -> list[int]:
+        """Return sources in which some joints, the first of each pair, read another's."""
+        source = list(range(nj))
+        for to, other in pairs:
+            source[to] = other
+        return source
+
     same = [leg for leg in legs if len(leg[1]) == len(legs[0][1])]
     count = range(len(same))
     swaps = [p for p in itertools.permutations(count) if len(same) <= 4
              or sum(a != b for a, b in zip(p, count)) == 2]
     for order in sorted(swaps, key=lambda p: sum(a != b for a, b in zip(p, count))):
-        source = list(range(nj))
-        for to, frm in enumerate(order):
-            for a, b in zip(same[to][1], same[frm][1]):
-                source[a] = b
-        moved = [same[i][0] for i in count if order[i] != i]
-        two = len(moved) == 2
+        feet = [same[i][0] for i in count if order[i] != i]
+        two = len(feet) == 2
         yield from offer(
-            source, 'swapped_legs' if two else 'joint_order', tuple(moved),
-            f'Legs {moved[0]} and {moved[1]} are swapped in joint_states.' if two else
+            moved(pair for to, frm in enumerate(order) for pair in zip(same[to][1], same[frm][1])),
+            'swapped_legs' if two else 'joint_order', tuple(feet),
+            f'Legs {feet[0]} and {feet[1]} are swapped in joint_states.' if two else
             'The legs come in another order: ' + ', '.join(
                 f'{same[order[i]][0]} has what belongs to {same[i][0]}' for i in count
                 if order[i] != i) + '.', PRIOR.single if two else PRIOR.single + PRIOR.unusual)
     place = {joint: (foot, k) for foot, joints in legs for k, joint in enumerate(joints)}
     for a, b in itertools.combinations(place, 2):
-        source = list(range(nj))
-        source[a], source[b] = b, a
         # Cables are mistaken within a leg, or for those of the same joint of another one.
         usual = place[a][0] == place[b][0] or place[a][1] == place[b][1]
-        yield from offer(source, 'swapped_joints', (names[a], names[b]),
+        yield from offer(moved([(a, b), (b, a)]), 'swapped_joints', (names[a], names[b]),
                          f'Joints {names[a]} and {names[b]} are swapped in joint_states.',
                          PRIOR.single if usual else PRIOR.single + PRIOR.unusual)
     for i, j in itertools.combinations(range(len(legs[0][1])), 2):
-        source = list(range(nj))
-        for _, joints in same:
-            source[joints[i]], source[joints[j]] = joints[j], joints[i]
-        yield from offer(source, 'joint_order', names,
+        pairs = ((joints[k], joints[i + j - k]) for _, joints in same for k in (i, j))
+        yield from offer(moved(pairs), 'joint_order', names,
                          f'In every leg the readings of joint {i + 1} and {j + 1} are swapped.',
                          PRIOR.single + PRIOR.variant)
     command = list(config.joints or names)
@@ -310,10 +310,7 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
               'the order of the URDF': list(range(nj))}
     for (true, there), (said, here) in itertools.permutations(orders.items(), 2):
         # Values come in one order under the names of another: there[k] stands at here[k].
-        source = list(range(nj))
-        for k in range(nj):
-            source[there[k]] = here[k]
-        yield from offer(source, 'joint_order', names,
+        yield from offer(moved(zip(there, here)), 'joint_order', names,
                          f'The values of joint_states come in {true}, its names in {said}.',
                          PRIOR.single + PRIOR.variant)
 
@@ -324,51 +321,46 @@ def _signs(model: RobotModel, config: RobotConfig, corrector: Corrector,
     groups = [((name,), [i]) for i, name in enumerate(names)]
     groups += [((f'leg {foot}',), joints) for foot, joints in legs_of(model, config)]
     groups += [(('all joints',), list(range(len(names))))]
+    both = ('position', 'velocity')
+    kinds: list[tuple[str, str, tuple[str, ...]]] = [
+        ('position_sign' if effort else 'joint_sign', 'position and velocity have the wrong sign',
+         both), ('velocity_sign', 'the velocity has the wrong sign', ('velocity',))]
+    if effort:
+        kinds = [('joint_sign', 'position, velocity and effort have the wrong sign: its axis is '
+                  'the other way round', (*both, 'effort')),
+                 ('effort_sign', 'the effort has the wrong sign', ('effort',)), *kinds]
     for subject, joints in groups:
-        who = subject[0]
-        cost = PRIOR.single
-        if effort:
-            yield Hypothesis('joint_sign', subject, f'{who}: position, velocity and effort have '
-                             'the wrong sign: its axis is the other way round.',
-                             corrector.scaled(config, joints, -1.0, 'position', 'velocity',
-                                           'effort'), cost)
-            yield Hypothesis('effort_sign', subject, f'{who}: the effort has the wrong sign.',
-                             corrector.scaled(config, joints, -1.0, 'effort'), cost)
-        yield Hypothesis('position_sign' if effort else 'joint_sign', subject,
-                         f'{who}: position and velocity have the wrong sign.',
-                         corrector.scaled(config, joints, -1.0, 'position', 'velocity'), cost)
-        yield Hypothesis('velocity_sign', subject, f'{who}: the velocity has the wrong sign.',
-                         corrector.scaled(config, joints, -1.0, 'velocity'), cost)
+        for kind, what, fields in kinds:
+            yield Hypothesis(kind, subject, f'{subject[0]}: {what}.',
+                             corrector.scaled(config, joints, -1.0, *fields))
 
 
 def _units(config: RobotConfig, corrector: Corrector, imu: bool) -> Iterator[Hypothesis]:
-    every = slice(None)
-    for fields, what in ((('position', 'velocity'), 'Positions and velocities come'),
-                         (('position',), 'Positions come'), (('velocity',), 'Velocities come')):
-        kind = 'degrees' if 'position' in fields else 'velocity_degrees'
-        yield Hypothesis(kind, ('joint_states',), f'{what} in degrees, not radians.',
-                         corrector.scaled(config, every, DEGREE, *fields),
-                         shrinks=-math.log(DEGREE))
-    yield Hypothesis('velocity_rpm', ('joint_states',),
-                     'Velocities come in turns a minute, not rad/s.',
-                     corrector.scaled(config, every, RPM, 'velocity'),
-                     PRIOR.single + PRIOR.variant, shrinks=-math.log(RPM))
+    both, more = ('position', 'velocity'), PRIOR.single + PRIOR.variant
+    for kind, what, unit, fields, cost in (
+            ('degrees', 'Positions and velocities come in degrees, not radians', DEGREE, both,
+             PRIOR.single),
+            ('degrees', 'Positions come in degrees, not radians', DEGREE, both[:1], PRIOR.single),
+            ('velocity_degrees', 'Velocities come in degrees, not radians', DEGREE, both[1:],
+             PRIOR.single),
+            ('velocity_rpm', 'Velocities come in turns a minute, not rad/s', RPM, both[1:], more)):
+        yield Hypothesis(kind, ('joint_states',), f'{what}.',
+                         corrector.scaled(config, slice(None), unit, *fields), cost,
+                         shrinks=-math.log(unit))
     if not imu:
         return
     c = config.sensors
     for kind, factor, text in (
             ('gyro_degrees', DEGREE, 'The gyro reports degrees/s, not rad/s.'),
-            ('gyro_sign', -1.0, "The gyro's three axes have the wrong sign.")):
-        yield Hypothesis(kind, ('imu',), text,
-                         corrector.sensors(config, gyro_scale=c.gyro_scale * factor),
-                         shrinks=-math.log(abs(factor)))
-    for kind, factor, text in (
+            ('gyro_sign', -1.0, "The gyro's three axes have the wrong sign."),
             ('accelerometer_sign', -1.0, 'The accelerometer reads gravity downwards: +g belongs '
              'upwards at rest (REP-145).'),
             ('accelerometer_units', GRAVITY, 'The accelerometer reports g, not m/s^2.'),
             ('accelerometer_units', 1e-3, 'The accelerometer reports mm/s^2, not m/s^2.')):
-        yield Hypothesis(kind, ('imu',), text, corrector.sensors(
-            config, accelerometer_scale=c.accelerometer_scale * factor))
+        name = f'{kind.partition("_")[0]}_scale'
+        yield Hypothesis(kind, ('imu',), text,
+                         corrector.sensors(config, **{name: getattr(c, name) * factor}),
+                         shrinks=-math.log(abs(factor)) if name == 'gyro_scale' else 0.0)
 
 
 def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,

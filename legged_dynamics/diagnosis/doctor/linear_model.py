@@ -138,14 +138,12 @@ class Linearization:
                  ) -> tuple[Samples, Equations]:
         model = config.apply_to(self.model)
         s = observe(self.signals, model, config, drive)
-        return s, motion_equations(model, feet_table(model, config.feet), s.position, s.velocity,
-                                   s.acceleration, s.base, s.up)
+        return s, motion_equations(model, feet_table(model, config.feet), s)
 
     def _tolerances(self) -> np.ndarray:
         """Return the tolerances of wrench and efforts, (6 + nj,), infinite where unknown."""
-        W, h, signals = self.likelihood.weight, self.likelihood.height, self.signals
-        noise = self.config.noise.effort * math.sqrt(min(
-            2.0 * signals.band / signals.sample_rate, 1.0))
+        W, h = self.likelihood.weight, self.likelihood.height
+        noise = self.config.noise.effort * self.signals.passed
         effort = np.where(self.known, np.hypot(
             TOLERANCES.effort * W * h / len(self.config.feet), noise), np.inf)
         return np.concatenate([[TOLERANCES.force * W] * 3, [TOLERANCES.moment * W * h] * 3,
@@ -154,8 +152,8 @@ class Linearization:
     def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:
         """Return what forces must explain (n, 6 + nj) and how they enter, in tolerances."""
         given = np.where(s.has_effort, s.effort, 0.0)
-        M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1)
-        return np.hstack([eq.wrench, eq.effort - given]) / self.scale, M / self.scale[:, None]
+        return (np.hstack([eq.wrench, eq.effort - given]) / self.scale,
+                eq.of_forces / self.scale[:, None])
 
     # ---- elimination of what is unknown ----------------------------------------------------
 
@@ -193,7 +191,7 @@ class Linearization:
             return np.linalg.solve(back @ unknown + tight[:, None] ** 2 * np.eye(tight.shape[1]),
                                    back), tight
         solve, _ = solution(np.zeros(up.shape, bool))
-        each = (solve @ y[..., None])[:, :M.shape[2], 0].reshape(n, -1, size)[..., :3]
+        each = self.equations.by_foot((solve @ y[..., None])[:, :M.shape[2], 0])
         air = self._in_air(up, np.einsum('nfi,ni->nf', each, self.samples.up))
         solve, tight = solution(air)
         counts = np.hstack([np.repeat(air, size, axis=1), np.full((n, nj), rest)])

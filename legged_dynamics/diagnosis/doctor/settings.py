@@ -63,8 +63,6 @@ class StreamSettings:
     repetition: float = 0.5     # largest probability that a working sensor repeats a reading
     jitter: float = 0.02        # of the period: scatter of a healthy clock's stamps
     least_rate: float = 100.0   # Hz that the dynamics of swinging legs need
-    origin: float = 86_400.0    # s (a day): clocks farther apart have different origins
-    same: float = 1e-6          # mean square, of the velocity's: residual of a derivative
     held: float = 0.3           # s: shortest stretch of equal readings that counts as a gap
     held_ratio: float = 5       # of the joint's usual stretches: the same
     clipped: int = 20           # samples at the largest effort, to the last bit
@@ -72,8 +70,6 @@ class StreamSettings:
     clipped_range: float = 0.95  # of the largest effort: from here on a sample is near it
     clipped_resolution: float = 0.01    # of the largest effort: coarser steps are no clipping
     clipped_times: int = 3      # separate times at which the largest effort was reached
-    # Samples: windows of the Savitzky-Golay derivatives that drivers take for velocities.
-    windows: tuple[int, ...] = (3, 5, 7, 9, 11, 15, 21)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.signal import savgol_filter
 
 from legged_dynamics.diagnosis.doctor.hypotheses import Finding, changes
 from legged_dynamics.diagnosis.doctor.settings import PRIOR, STREAMS
@@ -21,10 +20,6 @@ from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.stance_detection import runs
-
-# Names of the one-sided finite differences.
-BACKWARD = 'the backward difference'
-FORWARD = 'the forward difference'
 
 
 def check_streams(model: RobotModel, config: RobotConfig,
@@ -42,7 +37,6 @@ def check_streams(model: RobotModel, config: RobotConfig,
         findings += _held(log.joints, field, {name for one in (*dead, *clipped)
                                               for name in one.subject})
     findings += _dead_imu(log)
-    findings += _derived(log.joints)
     unchecked = [f'Smaller faults of torques: the efforts of {len(one.subject)} joints are '
                  'clipped and left out.' for one in clipped]
     if not np.isfinite(log.joints.velocity).any():
@@ -110,11 +104,6 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
                              "as fast as the recorder's: stamps in another unit, or a bag played "
                              'at another rate.', _gauss(drift, 2e-3),
                              advice='Stamp in seconds and nanoseconds of one clock.'))
-    elif abs(float(stamp[0] - receipt[0])) * 1e-9 > STREAMS.origin and not simulated:
-        found.append(Finding('time_base', (name,), f'The stamps of {name} are of another origin '
-                             f"than the recorder's clock: {float(stamp[0]) * 1e-9:.6g} s.",
-                             PRIOR.single + 20.0, advice='Harmless if all topics share it and '
-                             'use_sim_time fits; else stamp with the clock of ROS.'))
     back = int((step <= 0.0).sum())
     if back:
         found.append(Finding('stamps_back', (name,), f'{back} stamps of {name} are not later than '
@@ -290,35 +279,3 @@ def _dead_imu(log: SensorLog) -> list[Finding]:
     return [Finding('frozen_imu', tuple(dead), f'The IMU says the same to the last bit: '
                     f'{"; ".join(dead)}.', 0.2 * n * -math.log(STREAMS.repetition) - PRIOR.single,
                     advice='Look at the IMU and its driver.', blocks=True)]
-
-
-def _derived(joints: JointLog) -> list[Finding]:
-    """Find velocities that are nothing but differentiated positions."""
-    v, q = joints.velocity, joints.position
-    if len(v) < 100 or not np.isfinite(v).all() or not np.isfinite(q).all():
-        return []
-    period = float(np.median(np.diff(joints.stamp_ns))) * 1e-9
-    moving = np.flatnonzero(v.std(axis=0) > 0.0)
-    if not len(moving) or period <= 0.0:
-        return []
-    i = int(moving[np.argmax(v[:, moving].std(axis=0))])
-    size, inner = float(v[:, i].std()), slice(30, -30)
-    step = np.diff(q[:, i]) / period
-    guesses = {BACKWARD: np.append(step[:1], step), FORWARD: np.append(step, step[-1:]),
-               'the central difference': np.gradient(q[:, i], period)}
-    for window in STREAMS.windows:
-        for degree in (2, 3):
-            if window > degree:
-                guesses[f'a Savitzky-Golay derivative (window {window}, order {degree})'] = (
-                    savgol_filter(q[:, i], window, degree, deriv=1, delta=period))
-    for what, derivative in guesses.items():
-        ratio = float(np.std((derivative - v[:, i])[inner])) / size
-        if ratio < STREAMS.same ** 0.5:
-            return [Finding(
-                'derived_velocity', ('joint_states',), f'The velocities are {what} of the '
-                'positions, not measured: they say nothing beside them'
-                + (' and lag by half a period.' if what == BACKWARD else '.'),
-                -math.log(ratio + 1e-12) * 10.0 - PRIOR.single,
-                advice="Raise noise.velocity to what the encoder's resolution gives, or measure "
-                'velocity in the drive.')]
-    return []

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.diagnosis.identification.samples import Samples
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     N_FOOT_STATE,
@@ -64,6 +65,27 @@ class Equations(NamedTuple):
     jacobian: np.ndarray  # (n, nc, nv): joint part of the contacts' Jacobian
     grasp: np.ndarray  # (n, 6, nc): from contact forces to the wrench on the base
     points: np.ndarray  # (n, nf, 3) [m]: contact points
+
+    @property
+    def required(self) -> np.ndarray:
+        """What the motion requires of base and joints, (n, 6 + nv)."""
+        return np.hstack([self.wrench, self.effort])
+
+    @property
+    def of_forces(self) -> np.ndarray:
+        """How contact forces enter it, (n, 6 + nv, nc)."""
+        return np.concatenate([self.grasp, self.jacobian.transpose(0, 2, 1)], axis=1)
+
+    def by_foot(self, values: np.ndarray) -> np.ndarray:
+        """Return each foot's forces (n, nf, 3, ...) out of contact coordinates (n, nc, ...)."""
+        n, feet = self.points.shape[:2]
+        return values.reshape(n, feet, -1, *values.shape[2:])[:, :, :3]
+
+    def foot_motion(self, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+        """Return the contact points' velocity (n, nf, 3) and height over the base (n, nf)."""
+        speed = np.einsum('nfij,nj->nfi', self.by_foot(self.jacobian), samples.velocity)
+        return (speed + np.cross(samples.base[:, None, :3], self.points),
+                np.einsum('nfi,ni->nf', self.points, samples.up))
 
 
 @kernel
@@ -155,21 +177,21 @@ def _regressor(tree, q, v, a, base, bodies, Y):
                     b = topology[b, PARENT]
 
 
-def motion_equations(model: RobotModel, feet: FeetTable, q: np.ndarray, v: np.ndarray,
-                     a: np.ndarray, base: np.ndarray, normal: np.ndarray) -> Equations:
-    """Return the equations of n instants; ``base`` (n, 9) and ``normal`` in base axes."""
-    n, nv, nf, nc = len(q), model.nv, len(feet.index), feet.size
+def motion_equations(model: RobotModel, feet: FeetTable, samples: Samples) -> Equations:
+    """Return the equations of all samples."""
+    n, nv, nf, nc = len(samples.time), model.nv, len(feet.index), feet.size
     out = Equations(np.zeros((n, 6)), np.zeros((n, nv)), np.zeros((n, nc, nv)),
                     np.zeros((n, 6, nc)), np.zeros((n, nf, 3)))
-    motion = Motion(*(np.ascontiguousarray(x, float) for x in (q, v, a, base, normal)))
+    motion = Motion(*(np.ascontiguousarray(x, float) for x in (
+        samples.position, samples.velocity, samples.acceleration, samples.base, samples.up)))
     _equations(model.tree, feet, motion, body_workspace(model), np.zeros((nf, N_FOOT_STATE)), out)
     return out
 
 
-def regressor(model: RobotModel, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-              base: np.ndarray) -> np.ndarray:
-    """Return the regressor of n instants (n, 6 + nv, 10 nb), base wrench first."""
-    q, v, a, base = (np.ascontiguousarray(x, float) for x in (q, v, a, base))
+def regressor(model: RobotModel, samples: Samples) -> np.ndarray:
+    """Return the regressor of all samples (n, 6 + nv, 10 nb), base wrench first."""
+    q, v, a, base = (np.ascontiguousarray(x, float) for x in (
+        samples.position, samples.velocity, samples.acceleration, samples.base))
     Y = np.zeros((len(q), 6 + model.nv, N_INERTIAL * model.n_bodies))
     _regressor(model.tree, q, v, a, base, body_workspace(model), Y)
     return Y

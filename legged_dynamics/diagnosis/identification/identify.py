@@ -11,7 +11,6 @@ makes smaller is not identifiable from it, and the motion that would identify it
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -22,8 +21,9 @@ from scipy.optimize import least_squares
 from legged_dynamics.diagnosis.identification.problem import (
     PER_AXIS,
     STEP,
+    TRUST,
     Problem,
-    Trust,
+    TrustSettings,
     Unknowns,
     check_total_mass,
     standing_height,
@@ -208,7 +208,7 @@ class Balance:
 
 def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
              total_mass: float | None = None, trust_effort: bool = False,
-             trust: Mapping[str, Any] | None = None) -> Identification:
+             trust: TrustSettings = TRUST) -> Identification:
     """
     Identify a robot.
 
@@ -226,8 +226,8 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
         the ground identifies; a scale does.
     trust_effort : bool
         Whether the efforts are right on average, which gives the same factor.
-    trust : mapping, optional
-        Settings of `Trust`, by dotted name.
+    trust : TrustSettings
+        How far each unknown may be from the description.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
     model = config.apply_to(model)
     check_floating_robot(model, config)
     signals = filtered(log, spacing=FIT.spacing)
-    problem = _make_problem(model, config, signals, Trust.from_parameters(trust))
+    problem = _make_problem(model, config, signals, trust)
     u = problem.unknowns
     if not problem.known.any():
         raise MeasurementError('identification needs joint efforts, and joint_states has none; '
@@ -269,10 +269,10 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
 
 
 def _make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
-                 trust: Trust | None = None) -> Problem:
+                 trust: TrustSettings = TRUST) -> Problem:
     """Return the estimation problem of a robot and a recording."""
     height = standing_height(model, config)
-    u = Unknowns(model, config, height, trust or Trust.from_parameters(), signals.has_imu)
+    u = Unknowns(model, config, height, trust, signals.has_imu)
     return Problem(signals, u, height)
 
 
@@ -466,20 +466,19 @@ def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]
     if not samples.has_effort[moving].all():
         found.append('efforts of '
                      f'{int((~samples.has_effort[moving]).sum())} of {len(moving)} joints')
-    still = (np.abs(v[:, moving]) < NEEDED.still).all(axis=1).mean() * np.ptp(time)
-    if still < NEEDED.at_rest:
+    at_rest = (np.abs(v[:, moving]) < NEEDED.still).all(axis=1).mean() * np.ptp(time)
+    if at_rest < NEEDED.at_rest:
         found.append('quiet standing')
-    turned = np.ptp(q[:, moving], axis=0) > NEEDED.turn
-    stiff = [name for name, turns in zip(names, turned) if not turns]
-    if stiff:
-        found.append(f'motion of {len(stiff)} of {len(names)} joints ({", ".join(stiff[:4])}'
-                     f'{", ..." if len(stiff) > 4 else ""}): swing them with the leg lifted')
-    quick = (np.abs(v[:, moving]) > NEEDED.quick).mean(axis=0) > NEEDED.part_quick
-    if not quick.all():
-        slow = [name for name, fast in zip(names, quick) if not fast]
-        found.append(f'quick motion of {len(slow)} of {len(names)} joints ({", ".join(slow[:4])}'
-                     f'{", ..." if len(slow) > 4 else ""}): without it dry friction, viscous '
-                     'friction and rotor inertia cannot be told apart')
+    for what, seen, why in (
+            ('motion', np.ptp(q[:, moving], axis=0) > NEEDED.turn,
+             'swing them with the leg lifted'),
+            ('quick motion', (np.abs(v[:, moving]) > NEEDED.quick).mean(axis=0)
+             > NEEDED.part_quick, 'without it dry friction, viscous friction and rotor inertia '
+             'cannot be told apart')):
+        still = [name for name, moves in zip(names, seen) if not moves]
+        if still:
+            found.append(f'{what} of {len(still)} of {len(names)} joints ({", ".join(still[:4])}'
+                         f'{", ..." if len(still) > 4 else ""}): {why}')
     lean = np.ptp(samples.up[:, :2], axis=0)
     for axis, size in zip(('y', 'x'), lean):
         if size < NEEDED.lean:

@@ -30,7 +30,6 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
 
 # -------------------------------------------------------------------------------------------------
@@ -104,42 +103,23 @@ class LogCholesky:
 
 
 @dataclass(frozen=True)
-class Trust(CheckedSettings):
+class TrustSettings:
     """How far each unknown may be from the description, as one standard deviation."""
 
-    base_mass: float = setting(
-        'identify.base_mass', 0.15, '1',
-        "How far the base's mass may be from the URDF's, as a fraction: one standard deviation.",
-        1e-6, 10.0)
-    base_center_of_mass: float = setting(
-        'identify.base_center_of_mass', 0.05, '1',
-        "The same of the base's centre of mass, in heights of the standing robot.", 1e-6, 10.0)
-    link: float = setting(
-        'identify.link', 0.05, '1',
-        'The same of the mass of each other link; its centre of mass in radii of gyration.',
-        1e-6, 10.0)
-    shape: float = setting(
-        'identify.shape', 0.15, '1', 'The same of moments of inertia.', 1e-6, 10.0)
-    effort_scale: float = setting(
-        'identify.effort_scale', 0.3, '1',
-        'The same of the torque constant of each motor.', 1e-6, 10.0)
-    friction: float = setting(
-        'identify.friction', 0.1, '1',
-        "Coulomb and viscous friction, at the joint's effort limit and at its rated speed, as a "
-        'part of the effort limit.', 1e-6, 10.0)
-    armature: float = setting(
-        'identify.armature', 0.05, '1',
-        "Armature, as a part of the leg's own inertia at full stretch.", 1e-6, 10.0)
-    position_offset: float = setting(
-        'identify.position_offset', 0.05, 'rad', 'Offset of each joint.', 1e-6, 3.0)
-    imu_mount: float = setting(
-        'identify.imu_mount', 0.05, 'rad', 'Tilt of the IMU on its link.', 1e-6, 3.0)
-    accelerometer_bias: float = setting(
-        'identify.accelerometer_bias', 0.1, 'm/s^2', 'Bias of the accelerometer.', 1e-6, 10.0)
-    gyro_bias: float = setting(
-        'identify.gyro_bias', 0.02, 'rad/s', 'Bias of the gyro.', 1e-6, 10.0)
+    base_mass: float = 0.15    # of the base's mass
+    base_center_of_mass: float = 0.05    # heights of the standing robot: the base's centre of mass
+    link: float = 0.05    # of each other link's mass; its centre of mass in radii of gyration
+    shape: float = 0.15    # of moments of inertia
+    effort_scale: float = 0.3    # of the torque constant of each motor
+    friction: float = 0.1    # of the effort limit: Coulomb, and viscous at the rated speed
+    armature: float = 0.05    # of the leg's own inertia at full stretch
+    position_offset: float = 0.05    # rad, of each joint
+    imu_mount: float = 0.05    # rad, tilt of the IMU on its link
+    accelerometer_bias: float = 0.1    # m/s^2
+    gyro_bias: float = 0.02    # rad/s
 
 
+TRUST = TrustSettings()
 PER_JOINT = ('effort_scale', 'coulomb', 'viscous', 'armature', 'position_offset')
 PER_AXIS = ('imu_mount', 'accelerometer_bias', 'gyro_bias')
 
@@ -152,7 +132,7 @@ class Unknowns:
     joint and IMU unknowns; `deviation` (p,): of the prior.
     """
 
-    def __init__(self, model: RobotModel, config: RobotConfig, height: float, trust: Trust,
+    def __init__(self, model: RobotModel, config: RobotConfig, height: float, trust: TrustSettings,
                  imu: bool):
         self.model, self.config = model, config
         self.bodies = [LogCholesky(model.body_inertia(i)) for i in range(model.n_bodies)]
@@ -168,7 +148,7 @@ class Unknowns:
         self.deviation = np.ones(start)
         self._trust(height, trust)
 
-    def _trust(self, height: float, trust: Trust) -> None:
+    def _trust(self, height: float, trust: TrustSettings) -> None:
         each = self.deviation[self.parts['inertia']].reshape(-1, 10)
         each[:, MASS], each[:, SHAPE], each[:, SHIFT] = (
             0.5 * trust.link, 0.5 * trust.shape, trust.link)
@@ -296,7 +276,7 @@ class Problem:
     Residuals of a recording as a function of the unknowns.
 
     ``height`` [m]: base above the feet; `scale` (6 + nv,): tolerance of each equation of
-    motion.
+    motion; `known` (nj,): joints whose effort is measured.
     """
 
     def __init__(self, signals: Signals, unknowns: Unknowns, height: float):
@@ -305,10 +285,10 @@ class Problem:
         self.weight = model.total_mass * GRAVITY
         self._feet = feet_table(model, config.feet)
         W, h = self.weight, height
-        noise = config.noise.effort * np.sqrt(min(2.0 * signals.band / signals.sample_rate, 1.0))
-        known = observe(signals, model, config).has_effort
-        joint = np.where(known, np.hypot(PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
-        self._known = known
+        noise = config.noise.effort * signals.passed
+        self.known = observe(signals, model, config).has_effort
+        joint = np.where(self.known, np.hypot(
+            PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
         self.scale = np.concatenate([[PROBLEM.force * W] * 3, [PROBLEM.moment * W * h] * 3,
                                      joint])
         self._least = self.scale.copy()
@@ -316,11 +296,6 @@ class Problem:
         self._settled = np.ones(len(signals.time), bool)
         # At first, friction is half of the deviation of its prior.
         self.settle(np.zeros(unknowns.size), 0.5 * unknowns.deviation[unknowns.parts['coulomb']])
-
-    @property
-    def known(self) -> np.ndarray:
-        """(nj,) flags: joints whose effort is measured."""
-        return self._known
 
     def rescale(self, x: np.ndarray) -> None:
         """Set each equation's tolerance from its residuals at x: model errors are in it."""
@@ -343,8 +318,8 @@ class Problem:
         self._scale = np.tile(self.scale, (len(samples.time), 1))
         self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
         eq = self._equations(samples)
-        left = self._inverse_dynamics(eq)
-        left[:, 6:] -= np.where(self._known, samples.effort, 0.0)
+        left = eq.required
+        left[:, 6:] -= np.where(self.known, samples.effort, 0.0)
         standing = self._forces(eq, left, samples)[2]
         steps = np.flatnonzero((standing[1:] != standing[:-1]).any(axis=1))
         time = samples.time
@@ -360,15 +335,14 @@ class Problem:
         samples = observe(self.signals, model, config)
         n, nv = len(samples.time), model.nv
         eq = self._equations(samples)
-        Y = regressor(model, samples.position, samples.velocity, samples.acceleration,
-                      samples.base)
+        Y = regressor(model, samples)
         friction = np.tanh(samples.velocity / FRICTION_SPEED)
         physics = (friction * ([j.friction for j in model.joints] + x[u.parts['coulomb']])
                    + samples.velocity * ([j.damping for j in model.joints]
                                          + x[u.parts['viscous']])
                    + samples.acceleration * ([j.armature for j in model.joints]
                                              + x[u.parts['armature']]))
-        given = np.where(self._known, samples.effort, 0.0)
+        given = np.where(self.known, samples.effort, 0.0)
         inertial = u.inertial(x)
         left = Y @ inertial
         left[:, 6:] += physics - given
@@ -406,7 +380,7 @@ class Problem:
                 moved[k] += step
                 other = observe(self.signals, model, u.configuration(moved))
                 changed = self._equations(other)
-                difference = self._inverse_dynamics(changed) - self._inverse_dynamics(eq)
+                difference = changed.required - eq.required
                 difference += self._other_inertias(x, other, samples, difference)
                 difference -= self._contact(changed, forces) - self._contact(eq, forces)
                 J[:, :6 + nv, k] = project(difference) / step
@@ -422,12 +396,7 @@ class Problem:
     # ---- parts -----------------------------------------------------------------------------
 
     def _equations(self, samples: Samples) -> Equations:
-        return motion_equations(self.unknowns.model, self._feet, samples.position,
-                                samples.velocity, samples.acceleration, samples.base, samples.up)
-
-    @staticmethod
-    def _inverse_dynamics(eq: Equations) -> np.ndarray:
-        return np.hstack([eq.wrench, eq.effort])
+        return motion_equations(self.unknowns.model, self._feet, samples)
 
     def _other_inertias(self, x: np.ndarray, other: Samples, samples: Samples,
                         difference: np.ndarray) -> np.ndarray:
@@ -436,9 +405,7 @@ class Problem:
         extra = u.inertial(x) - u.inertial(np.zeros_like(x))
         if not np.any(extra):
             return np.zeros_like(difference)
-        Y = [regressor(u.model, s.position, s.velocity, s.acceleration, s.base)
-             for s in (other, samples)]
-        return (Y[0] - Y[1]) @ extra
+        return (regressor(u.model, other) - regressor(u.model, samples)) @ extra
 
     @staticmethod
     def _contact(eq: Equations, forces: np.ndarray) -> np.ndarray:
@@ -448,15 +415,14 @@ class Problem:
 
     def _forces(self, eq: Equations, left: np.ndarray, samples: Samples) -> tuple:
         """Return ground forces, the projection that eliminates them, stance and residuals."""
-        M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1)
-        M = M / self._scale[:, :, None]
+        M = eq.of_forces / self._scale[:, :, None]
         nc, nf = M.shape[2], len(self._feet.index)
         y = left / self._scale
         MT = M.transpose(0, 2, 1)
         loose = (PROBLEM.standing * self.weight) ** -2 * np.eye(nc)
         first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
         size = nc // nf
-        normal = np.einsum('nfi,ni->nf', first.reshape(-1, nf, size)[..., :3], samples.up)
+        normal = np.einsum('nfi,ni->nf', eq.by_foot(first), samples.up)
         standing = normal > PROBLEM.contact_share * self.weight / nf
         may = np.where(np.repeat(standing, size, axis=1), PROBLEM.standing,
                        PROBLEM.swinging) * self.weight
@@ -497,12 +463,7 @@ class Problem:
     def _kinematic(self, eq: Equations, samples: Samples, standing: np.ndarray,
                    whiten: np.ndarray) -> np.ndarray:
         """Return differences in speed and height of feet in contact, (n, 4 nf), in tolerances."""
-        size = eq.jacobian.shape[1] // standing.shape[1]
-        J = np.stack([eq.jacobian[:, size * i:size * i + 3]
-                      for i in range(standing.shape[1])], axis=1)
-        speed = np.einsum('nfij,nj->nfi', J, samples.velocity) + np.cross(
-            samples.base[:, None, :3], eq.points)
-        height = np.einsum('nfi,ni->nf', eq.points, samples.up)
+        speed, height = eq.foot_motion(samples)
         w = standing / np.maximum(standing.sum(axis=1, keepdims=True), 1)
         speed = speed - np.einsum('nf,nfi->ni', w, speed)[:, None]
         height = height - np.einsum('nf,nf->n', w, height)[:, None]

@@ -182,6 +182,11 @@ class Signals:
     jitter: float = 0.0
 
     @property
+    def passed(self) -> float:
+        """What the low-pass leaves of white noise."""
+        return math.sqrt(min(2.0 * self.band / self.sample_rate, 1.0))
+
+    @property
     def has_imu(self) -> bool:
         """Whether there is an IMU."""
         return len(self.imu_time) > 0

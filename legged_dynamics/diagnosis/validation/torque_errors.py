@@ -27,7 +27,6 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.schema import CheckedSettings, setting
 
 # Parameters of each joint, then those of the whole robot.
 OF_JOINT = ('offset', 'gain', 'dry friction', 'viscous friction')
@@ -36,23 +35,19 @@ FIXED = 1e6             # information on what stands still, in deviations of its
 
 
 @dataclass(frozen=True)
-class Priors(CheckedSettings):
+class PriorSettings:
     """What torques and masses are off by on robots, one deviation each."""
 
-    gain: float = setting('validation.gain', 0.05, '', 'Gain of one joint.', 1e-4, 1.0)
-    common_gain: float = setting(
-        'validation.common_gain', 0.05, '', 'Gain that all joints share.', 1e-4, 1.0)
-    offset: float = setting(
-        'validation.offset', 0.02, '', "Offset, as a part of the joint's effort limit.",
-        1e-5, 1.0)
-    friction: float = setting(
-        'validation.friction', 0.02, '',
-        'Dry friction beyond the stated one, and viscous friction at 5 rad/s, as parts of the '
-        'effort limit.', 1e-5, 1.0)
-    delay: float = setting('validation.delay', 0.0015, 's', 'Delay of torques.', 1e-5, 0.1)
-    mass: float = setting('validation.mass', 0.04, '', 'Mass, as a part.', 1e-4, 1.0)
-    center: float = setting('validation.center', 0.01, 'm', "The base's centre of mass.",
-                            1e-4, 0.2)
+    gain: float = 0.05    # of one joint
+    common_gain: float = 0.05    # that all joints share
+    offset: float = 0.02    # of the joint's effort limit
+    friction: float = 0.02    # of the limit: dry beyond the stated, and viscous at 5 rad/s
+    delay: float = 0.0015    # s, of torques
+    mass: float = 0.04    # of the mass
+    center: float = 0.01    # m, of the base's centre of mass
+
+
+PRIOR = PriorSettings()
 
 
 @dataclass(frozen=True)
@@ -118,9 +113,8 @@ class TorqueErrorProblem:
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, samples: Samples,
-                 contact: np.ndarray, priors: Priors | None = None):
+                 contact: np.ndarray):
         self._model, self._samples, self._contact = model, samples, contact
-        self._priors = priors or Priors()
         self._measured = np.flatnonzero(samples.has_effort)
         if not len(self._measured):
             raise MeasurementError('expected joint efforts, got none: without torque there is '
@@ -128,9 +122,7 @@ class TorqueErrorProblem:
         self.joints = tuple(model.joint_names[i] for i in self._measured)
         self.weight = model.total_mass * GRAVITY
         self._table = feet_table(model, config.feet)
-        self.equations: Equations = motion_equations(
-            model, self._table, samples.position, samples.velocity, samples.acceleration,
-            samples.base, samples.up)
+        self.equations: Equations = motion_equations(model, self._table, samples)
         noise = config.noise
         effort = noise.of_joints('effort', model, config.joints)[self._measured]
         force = np.hypot(max(noise.mass, 0.005) * self.weight,
@@ -153,7 +145,7 @@ class TorqueErrorProblem:
     @property
     def prior(self) -> np.ndarray:
         """(p,) deviations before the recording, in the order of `TorqueErrors.value`."""
-        p = self._priors
+        p = PRIOR
         joints = np.stack([p.offset * self._limit, np.full(len(self._limit), p.gain),
                            p.friction * self._limit, p.friction * self._limit / 5.0], axis=1)
         return np.concatenate([joints.ravel(), [
@@ -263,7 +255,7 @@ class TorqueErrorProblem:
         # What the ratio of torques and mass leaves open is shared by their priors.
         line = np.zeros(len(prior))
         line[common], line[mass] = 1.0, self._model.total_mass
-        part, whole = self._priors.mass ** 2, self._priors.common_gain ** 2
+        part, whole = PRIOR.mass ** 2, PRIOR.common_gain ** 2
         theta = theta - line * theta[common] * part / (part + whole)
         covariance = covariance + np.outer(line, line) * part * whole / (part + whole)
         for row, value, deviation in known:

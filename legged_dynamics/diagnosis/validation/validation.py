@@ -23,6 +23,7 @@ import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
 from legged_dynamics.diagnosis.identification.samples import (
+    FILTER,
     ImuLog,
     JointLog,
     Samples,
@@ -33,7 +34,6 @@ from legged_dynamics.diagnosis.identification.samples import (
 from legged_dynamics.diagnosis.validation.torque_errors import (
     OF_JOINT,
     OF_ROBOT,
-    Priors,
     TorqueErrorProblem,
     TorqueErrors,
 )
@@ -272,8 +272,8 @@ class Validation:
 
 
 def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Measurement],
-             scales: Mapping[str, float] | None = None, *, limit: float = JUDGING.limit,
-             priors: Priors | None = None, draws: int = JUDGING.draws) -> Validation:
+             scales: Mapping[str, float] | None = None, *, limit: float = JUDGING.limit
+             ) -> Validation:
     """
     Judge the forces of a robot by a recording without force sensors.
 
@@ -289,10 +289,6 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
         Reading of a scale under a foot while the robot stands still, by foot.
     limit : float
         Accuracy beyond which forces are not to be trusted [% of the weight].
-    priors : Priors, optional
-        What torques and masses may be off by.
-    draws : int
-        How many draws of the errors are removed in turn.
 
     Returns
     -------
@@ -326,15 +322,15 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
     for name in ('base only', 'torque only'):
         records[name] = run_estimator(model, config, replace(settings, fusion=FUSIONS[name]),
                                       measurements, contact)
-    problem, samples, at = _problem(applied, config, measurements, contact, priors)
-    quick = _problem(applied, config, measurements, contact, priors, FORCE_BAND)[0]
+    problem, samples, at = _problem(applied, config, measurements, contact)
+    quick = _problem(applied, config, measurements, contact, FORCE_BAND)[0]
     q, v = (np.array([getattr(m, name) for m in measurements])
             for name in ('position', 'velocity'))
     phases = phases_of(time, q, v, contact, feet)
     errors, weighed = _with_scales(problem, samples.time, at, records['fused'].force, samples.up,
                                    phases, feet, scales or {})
     squares = _changes_by_errors(model, config, settings, measurements, records['fused'], problem,
-                                 errors, draws)
+                                 errors)
     squares[~contact | ~np.isfinite(squares) | (time < JUDGING.settling)[:, None]] = np.nan
     accuracy, of_feet = _accuracy(squares, _random_errors(quick, errors), problem.weight, phases,
                                   period)
@@ -396,7 +392,7 @@ def run_estimator(model: RobotModel, config: RobotConfig, settings: EstimatorSet
 
 
 def _problem(applied: RobotModel, config: RobotConfig, measurements: Sequence[Measurement],
-             contact: np.ndarray, priors: Priors | None, band: float | None = None
+             contact: np.ndarray, band: float = FILTER.band
              ) -> tuple[TorqueErrorProblem, Samples, np.ndarray]:
     """Return the regression on filtered readings, these, and where they lie in the recording."""
     stamps = np.array([m.stamp_ns for m in measurements])
@@ -405,10 +401,10 @@ def _problem(applied: RobotModel, config: RobotConfig, measurements: Sequence[Me
     nothing = np.full((len(stamps), 4), np.nan)
     log = SensorLog(JointLog(stamps, stamps, applied.joint_names, q, v, tau),
                     ImuLog(stamps, stamps, w, a, nothing))
-    signals = filtered(log) if band is None else filtered(log, band)
+    signals = filtered(log, band)
     samples = observe(signals, applied, replace(config, sensors=SensorCorrection.none()))
     at = np.searchsorted((stamps - stamps[0]) * 1e-9, samples.time).clip(0, len(stamps) - 1)
-    return TorqueErrorProblem(applied, config, samples, contact[at], priors), samples, at
+    return TorqueErrorProblem(applied, config, samples, contact[at]), samples, at
 
 
 def _with_scales(problem: TorqueErrorProblem, time: np.ndarray, at: np.ndarray,
@@ -433,15 +429,14 @@ def _with_scales(problem: TorqueErrorProblem, time: np.ndarray, at: np.ndarray,
 
 def _changes_by_errors(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
                        measurements: Sequence[Measurement], fused: ForceRecord,
-                       problem: TorqueErrorProblem, errors: TorqueErrors,
-                       draws: int) -> np.ndarray:
+                       problem: TorqueErrorProblem, errors: TorqueErrors) -> np.ndarray:
     """Return the mean square change of each foot's force without draws of the errors, (n, nf)."""
     effort, velocity = (np.array([getattr(m, name) for m in measurements])
                         for name in ('effort', 'velocity'))
     rng, nj = np.random.default_rng(0), len(errors.joints)
     squares = np.zeros(fused.contact.shape)
     base, robot = model.body_inertia(0), nj * len(OF_JOINT)
-    for theta in errors.draws(draws, rng):
+    for theta in errors.draws(JUDGING.draws, rng):
         corrected = problem.corrected(theta, effort, velocity, 1.0 / settings.rate,
                                       rng.uniform(-1.0, 1.0, nj))
         mass = max(base.mass + theta[robot + OF_ROBOT.index('mass')], 0.2 * base.mass)
@@ -450,7 +445,7 @@ def _changes_by_errors(model: RobotModel, config: RobotConfig, settings: Estimat
         other = run_estimator(
             model.with_body_inertia({0: shifted}), config, settings,
             [replace(m, effort=row) for m, row in zip(measurements, corrected)], fused.contact)
-        squares += ((other.force - fused.force) ** 2).sum(axis=2) / draws
+        squares += ((other.force - fused.force) ** 2).sum(axis=2) / JUDGING.draws
     return squares
 
 
