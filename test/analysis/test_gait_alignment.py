@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
 from test_gait_files import BASE, load_error, options, write_table, write_walk
-from walkers import DT, MASS, two_footed_walk
+from walkers import MASS, two_footed_walk
 
 from legged_dynamics.cli import main
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import soles_of
@@ -20,8 +20,8 @@ from legged_dynamics.people.trials.accuracy import (
     Plates,
     align,
     alignment_notes,
+    belt_velocity,
     floor_slope,
-    parse_belts,
     plates_later,
     slope_notes,
 )
@@ -117,19 +117,18 @@ def test_a_floor_that_is_not_level_is_found():
 
 
 def on_a_belt(folder, speed):
-    """Write the walk as it is on a treadmill whose speed may change."""
+    """Write the walk as it is on a treadmill."""
     urdf = write_walk(folder)[1]
-    gone = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1])) * DT])
-    base = WALK.base - np.outer(gone, [1.0, 0.0, 0.0])
-    path = write_table(folder / 'belt.csv', ['time', *BASE, *WALK.model.joint_names, 'belt'],
+    base = WALK.base - np.outer(WALK.time, [speed, 0.0, 0.0])
+    path = write_table(folder / 'belt.csv', ['time', *BASE, *WALK.model.joint_names],
                        [WALK.time, base, np.tile([0.0, 0.0, 0.0, 1.0], (len(base), 1)),
-                        WALK.position, speed])
+                        WALK.position])
     return path, urdf
 
 
-@pytest.mark.parametrize('said', ['auto', '1.2', 'belt', 'foot0=1.2 foot1=belt'])
+@pytest.mark.parametrize('said', ['auto', '1.2', 'foot0=1.2 foot1=1.2'])
 def test_a_walk_on_a_treadmill_is_a_walk(tmp_path, said):
-    path, urdf = on_a_belt(tmp_path, np.full(len(WALK.time), 1.2))
+    path, urdf = on_a_belt(tmp_path, 1.2)
     result, _ = analyse_gait(path, options(urdf, belt_speed=tuple(said.split())))
     overground, _ = analyse_gait(write_walk(tmp_path)[0], options(urdf))
     assert load_error(result.reactions) < 1.1 * load_error(overground.reactions)
@@ -149,10 +148,11 @@ def test_the_belt_of_who_has_no_flat_soles():
 
 def test_what_is_refused(tmp_path):
     path, urdf = write_walk(tmp_path)
-    with pytest.raises(ConfigurationError, match=r"expected a foot \(foot0, foot1\), got 'hand'"):
-        parse_belts(['hand=1.0'], ('foot0', 'foot1'))
-    with pytest.raises(ConfigurationError, match='none for foot1; 0 for the floor'):
-        parse_belts(['foot0=1.0'], ('foot0', 'foot1'))
+    for words, said in (('hand=1.0', r"expected a foot \(foot0, foot1\), got 'hand'"),
+                        ('foot0=1.0', 'none for foot1; 0 for the floor'),
+                        ('fast', "expected m/s, got 'fast'")):
+        with pytest.raises(ConfigurationError, match=said):
+            belt_velocity([words], ('foot0', 'foot1'), np.eye(3)[None])
     with pytest.raises(ConfigurationError, match="kilograms, 'plates' or 'model', got 'heavy'"):
         analyse_gait(path, options(urdf, mass='heavy'))
     with pytest.raises(ConfigurationError, match='a mass above 0 kg, got -3'):
@@ -171,11 +171,3 @@ def test_a_mass_from_a_scale(tmp_path):
     assert main(['inverse-dynamics', str(path), '--urdf', str(urdf), '--feet', 'foot0', 'foot1',
                  '--mass', '72', '--belt-speed', '0', '-o', str(tmp_path / 'out'), '--no-report',
                  '--no-bag']) == 0
-
-
-def test_belt_topics(walking_bag):
-    with pytest.raises(BagError, match="a speed or a topic with std_msgs/msg/Float64.*'/belt'"):
-        from legged_dynamics.people.trials.bag_motion import speed_topic
-        from legged_dynamics.recordings.bags import BagReader
-        with BagReader(walking_bag) as bag:
-            speed_topic(bag, '/belt', 0)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion, runs, speed_scale
+from legged_dynamics.people.trials.csv_motion import interpolated
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import TRUTH, FlagRecord, WrenchRecord
 from legged_dynamics.recordings.topics import BOOL, WRENCH
@@ -125,49 +126,34 @@ class BeltSettings:
 BELT = BeltSettings()
 
 
-def parse_belts(words: Sequence[str], feet: Sequence[str]) -> dict[str, str]:
+def belt_velocity(words: Sequence[str], feet: Sequence[str],
+                  base_rotation: np.ndarray) -> np.ndarray:
     """
-    Return each foot's belt from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
+    Return the ground velocity under each foot (n, nf, 3), world axes, by SPEED or FOOT=SPEED.
 
-    NAME is a topic or column. Raises ConfigurationError when only some feet have a belt.
+    ConfigurationError for other words, and when the base turns about: no direction is back.
     """
-    found: dict[str, str] = {}
+    speeds: dict[str, float] = {}
     for word in words:
         foot, separator, value = word.rpartition('=')
         if separator and foot not in feet:
             raise ConfigurationError(f'--belt-speed: expected a foot ({", ".join(feet)}), '
                                      f'got {foot!r}')
-        found.update({foot: value} if separator else dict.fromkeys(feet, value))
-    missing = [foot for foot in feet if found and foot not in found]
+        try:
+            speeds |= dict.fromkeys([foot] if separator else feet, float(value))
+        except ValueError:
+            raise ConfigurationError(f'--belt-speed: expected m/s, got {value!r}') from None
+    missing = [foot for foot in feet if foot not in speeds]
     if missing:
         raise ConfigurationError(f'--belt-speed: expected a belt for each foot, got none for '
                                  f'{", ".join(missing)}; 0 for the floor')
-    return found
-
-
-def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarray,
-                  base_rotation: np.ndarray,
-                  series: Callable[[str], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """
-    Return the ground velocity under each foot (n, nf, 3), world axes.
-
-    ``series`` returns times [s] and speeds [m/s] by name. Raises ConfigurationError when
-    the base turns about, so that no direction is back.
-    """
     forward = base_rotation[:, :2, 0].mean(axis=0)
     length = np.linalg.norm(forward)
     if length < 1e-3:
         raise ConfigurationError('--belt-speed: expected a base that faces one way, got one that '
                                  'turns about; its x axis says where forward is')
-    back = np.append(-forward / length, 0.0)
-    speeds = []
-    for foot in feet:
-        try:
-            speeds.append(np.full(len(time), float(belts[foot])))
-        except ValueError:
-            at, values = series(belts[foot])
-            speeds.append(np.interp(time, at, values))
-    return np.stack(speeds, axis=1)[..., None] * back
+    moved = np.outer([speeds[foot] for foot in feet], np.append(-forward / length, 0.0))
+    return np.tile(moved, (len(base_rotation), 1, 1))
 
 
 def found_belt(dynamics: GaitInverseDynamics, settings: BeltSettings = BELT
@@ -423,28 +409,15 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
     """Return the forces of plates whose clock is ``lag`` [s] late, at the motion's times."""
-    step = float(np.median(np.diff(time)))
-    shift = lag / step
-    whole = int(np.floor(shift))
-    part = shift - whole
+    at = time + lag
 
-    def shifted(values: np.ndarray, by: int) -> np.ndarray:
-        index = np.arange(len(values)) + by
-        inside = (index >= 0) & (index < len(values))
-        moved = values[index.clip(0, len(values) - 1)]
-        if values.dtype == bool:
-            return moved & inside
-        return np.where(inside[:, None, None], moved, np.nan)
+    def moved(values: np.ndarray) -> np.ndarray:
+        return interpolated(time, values.reshape(len(time), -1), at).reshape(values.shape)
 
-    def between(values: np.ndarray) -> np.ndarray:
-        found = (1.0 - part) * shifted(values, whole)
-        return found + part * shifted(values, whole + 1) if part > 1e-9 else found
-
-    force, valid = between(plates.force), shifted(plates.valid, whole)
-    if part > 1e-9:
-        valid = valid & shifted(plates.valid, whole + 1)
-    return replace(plates, force=force, valid=valid & np.isfinite(force).all(axis=(1, 2)),
-                   moment=None if plates.moment is None else between(plates.moment))
+    force, valid = moved(plates.force), moved(plates.valid) > 1.0 - 1e-9
+    return replace(plates, force=force, valid=valid & (at >= time[0]) & (at <= time[-1])
+                   & np.isfinite(force).all(axis=(1, 2)),
+                   moment=None if plates.moment is None else moved(plates.moment))
 
 
 def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,

@@ -116,10 +116,7 @@ class Curve:
         """Mean over the strides that plates measured, (101,), or None."""
         if self.measured is None or not np.isfinite(self.measured).any():
             return None
-        known = np.isfinite(self.measured)
-        total = np.where(known, self.measured, 0.0).sum(axis=0)
-        count = known.sum(axis=0)
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return np.ma.masked_invalid(self.measured).mean(axis=0).filled(np.nan)
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,8 +98,7 @@ class GaitOptions:
         for the model's corrected by force plates where there are any (of a robot with a YAML: not
         corrected).
     belt_speed : tuple of str
-        Speed of a treadmill's belts, as `plates.parse_belts` takes them; 'auto': found by the
-        soles.
+        Speed of a treadmill's belt [m/s], or FOOT=SPEED for each foot; 'auto': found by the soles.
     compare : bool
         Whether the other methods are compared with the truth as well.
 
