@@ -23,7 +23,6 @@ from legged_dynamics.people.trials.coordinates import (
     in_radians,
     poses_of,
     read_coordinates,
-    without_contradictions,
 )
 from legged_dynamics.people.trials.csv_motion import read_motion
 from legged_dynamics.people.trials.loads import plates_of, read_loads, turned_to
@@ -360,13 +359,13 @@ def read_trial(source: Path, options: GaitOptions
         # Motion files of version 0 are in degrees.
         degrees, unit = angle_unit(written, table.in_degrees, osim, (
             source.suffix.lower() == '.mot' and table.version in ('', '0')))
-        found, contradicted = without_contradictions(in_radians(written, degrees, osim), osim)
+        found = in_radians(written, degrees, osim)
         osim = osim.fitted({name: (float(values.min()), float(values.max()))
                             for name, values in found.items() if name in osim.coordinates})
         model = osim.robot()
         poses, notes = poses_of(source, found, time, degrees, osim, model,
                                 options.missing_at_zero)
-        notes = [*unit, *contradicted, *notes]
+        notes = [*unit, *notes]
         if others:
             notes.append(f'Of the states only coordinates are used; {len(others)} other columns '
                          'are left alone.')
