@@ -34,41 +34,32 @@ SLACK_NS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Plates:
-    """True forces on nf feet at n instants."""
+    """True forces on nf feet at n instants, in world axes."""
 
-    # (n, nf, 3) [N]: of the ground on each foot; in world axes, or in the foot's where `in_foot`
-    # is set; NaN where it is not known
-    force: np.ndarray
-    in_foot: np.ndarray  # (nf,): feet whose forces are in the foot's own axes
+    force: np.ndarray  # (n, nf, 3) [N]: of the ground on each foot; NaN where it is not known
     valid: np.ndarray  # (n,): where all contacts are measured
-    # (n, nf, 3) [N m]: about the world's origin in world axes, or about the foot's in its own
-    # where `in_foot` is set; None when it is not known
-    moment: np.ndarray | None = None
+    moment: np.ndarray  # (n, nf, 3) [N m]: about the world's origin
 
-    def world_force(self, foot_rotation: np.ndarray) -> np.ndarray:
-        """Return the forces (n, nf, 3) [N] in world axes, given R_WF."""
-        turned = np.einsum('nfij,nfj->nfi', foot_rotation, self.force)
-        return np.where(self.in_foot[None, :, None], turned, self.force)
+    @property
+    def measured(self) -> np.ndarray:
+        """Forces (n, nf, 3) [N] where all contacts are measured, NaN elsewhere."""
+        return np.where(self.valid[:, None, None], self.force, np.nan)
 
-    def wrench_in_feet(self, foot_position: np.ndarray,
-                       foot_rotation: np.ndarray) -> np.ndarray | None:
-        """Return wrenches (n, nf, 6) in foot frames, given p_WF, R_WF; None if unknown."""
-        if self.moment is None:
-            return None
+    def wrench_in_feet(self, foot_position: np.ndarray, foot_rotation: np.ndarray) -> np.ndarray:
+        """Return wrenches (n, nf, 6) in foot frames, given p_WF and R_WF."""
         about_foot = self.moment - np.cross(foot_position, self.force)
-        f, m = (np.where(self.in_foot[None, :, None], values,
-                         np.einsum('nfji,nfj->nfi', foot_rotation, turned))
-                for values, turned in ((self.force, self.force), (self.moment, about_foot)))
-        return np.concatenate([f, m], axis=-1)
+        return np.concatenate([np.einsum('nfji,nfj->nfi', foot_rotation, part)
+                               for part in (self.force, about_foot)], axis=-1)
 
 
-def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...], valid: str,
-                stamps: np.ndarray) -> Plates | None:
+def read_plates(bag: BagReader, topics: Mapping[str, str], valid: str, stamps: np.ndarray,
+                dynamics: GaitInverseDynamics) -> Plates | None:
     """
-    Return the true forces in a bag at stamps [ns], or None without topics.
+    Return the true forces in a bag at stamps [ns] of a motion, or None without topics.
 
     ``valid``: topic of the flag that the truth is complete; empty when it always is.
     """
+    feet = [foot.link for foot in dynamics.feet]
     if not topics:
         return None
     for name, kind in (*((name, WRENCH) for name in topics.values()), *([(valid, BOOL)] * bool(
@@ -87,15 +78,18 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
                 record.append(decoded, message.receipt_ns)
     step = int(np.median(np.diff(stamps)))
     wrench = np.full((len(stamps), len(feet), 6), np.nan)
-    in_foot = np.zeros(len(feet), bool)
     for i, foot in enumerate(feet):
         if foot in records:
             wrench[:, i] = records[foot].at(stamps, round(TRUTH.max_gap * step))
-            in_foot[i] = records[foot].frame_id == foot
+            if records[foot].frame_id == foot:      # else in world axes, about its origin
+                wrench[:, i] = np.einsum('nij,nkj->nki', dynamics.foot_rotation[:, i],
+                                         wrench[:, i].reshape(-1, 2, 3)).reshape(-1, 6)
+                wrench[:, i, 3:] += np.cross(dynamics.base_position + dynamics.foot_arm[:, i],
+                                             wrench[:, i, :3])
     complete = np.isfinite(wrench).all(axis=(1, 2))
     if valid:
         complete &= flags.received_by(stamps + SLACK_NS)
-    return Plates(wrench[..., :3], in_foot, complete, wrench[..., 3:])
+    return Plates(wrench[..., :3], complete, wrench[..., 3:])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -254,9 +248,8 @@ class FootErrors:
 
 def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
     """Return the errors of ground reactions; feet count from ``loaded`` [N] true force."""
-    truth = plates.world_force(reactions.foot_rotation)
-    on = (np.nan_to_num(truth[..., 2]) > loaded) & plates.valid[:, None]
-    error = reactions.force - truth
+    on = (np.nan_to_num(plates.force[..., 2]) > loaded) & plates.valid[:, None]
+    error = reactions.force - plates.force
     several = on & (on.sum(axis=1) > 1)[:, None]
     alone, valid = on & ~several, plates.valid
     agree = (on == reactions.contact)[valid]
@@ -272,12 +265,11 @@ def _rms(values: np.ndarray) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# Differences between the recording and its force plates: clock, heading, level, mass.
+# Differences between the recording and its force plates: clock and mass; and whether z is up.
 #
 # The motion determines the sum of all forces without any assumption on how the feet share it.
-# Compared with the sum of the plates, it gives the lag of their clock (from all three components),
-# the angle between their axes (horizontal forces), a tilt (mean horizontal force) and the mass.
-# Without plates, the plane on which the soles rest tells whether z is up. Nothing is corrected.
+# Compared with the sum of the plates, it gives the lag of their clock (from all three components)
+# and the mass. The plane on which the soles rest tells whether z is up. Nothing is corrected.
 
 
 @dataclass(frozen=True)
@@ -296,7 +288,6 @@ class AlignmentSettings:
     reported_angle: float = math.radians(1.0)  # [rad]
     reported_mass: float = 0.02  # Of the mass
     least_change: float = 0.03  # [weight]: variation of the vertical force, for a lag
-    least_level: float = 0.03  # [weight]: horizontal force, for an angle
     slope_distance: float = 0.5  # [leg length]: between places of rest, for a slope
     largest_slope: float = math.radians(8.0)  # [rad]
 
@@ -331,8 +322,6 @@ class Alignment:
     """Differences between plates and motion; NaN where they cannot be determined."""
 
     lag: float  # [s]: how much later than the motion the plates are
-    heading: float  # [rad]: angle about up from the motion's axes to those of the plates
-    tilt: float  # [rad]: angle between the plates' up and the motion's
     # Mass of the person or robot by the plates, as a multiple of the model's: their mean force
     # over that which the motion requires
     mass: float
@@ -350,10 +339,10 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
           settings: GaitSettings | None = None) -> Alignment:
     """Return the differences of clock, place and mass between plates and motion."""
     force, weight = dynamics.wrench[:, :3], dynamics.weight
-    truth = plates.world_force(dynamics.foot_rotation).sum(axis=1)
+    truth = plates.force.sum(axis=1)
     valid = plates.valid & np.isfinite(truth).all(axis=1)
     if valid.sum() < 10:
-        return Alignment(np.nan, np.nan, np.nan, np.nan)
+        return Alignment(np.nan, np.nan)
     lag = deviation = np.nan
     if force[valid, 2].std() > ALIGNMENT.least_change * weight:
         # The motion is low-passed, so the plates are smoothed before they are compared.
@@ -380,7 +369,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
             independent = max(3.0 * inner.sum() * dynamics.step / ALIGNMENT.mismatch_memory, 1.0)
             deviation = float(np.sqrt(2.0 * least / (independent * max(curvature, 1e-9))))
     later = plates_later(plates, dynamics.time, 0.0 if np.isnan(lag) else lag)
-    truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
+    truth = later.force.sum(axis=1)
     valid = later.valid & np.isfinite(truth).all(axis=1)
     f, p = force[valid], truth[valid]
     mass = mass_deviation = np.nan
@@ -391,20 +380,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
         ends = 2 * sum(1 for _ in runs(valid))
         mass_deviation = float(np.hypot(stated.scale_error, np.sqrt(ends) * speed / (
             GRAVITY * len(f) * dynamics.step)))
-    heading = np.nan
-    if len(f):
-        # Without their means, which a tilt shifts.
-        u, v = (values[:, :2] - values[:, :2].mean(axis=0) for values in (f, p))
-        level = min(np.sqrt(np.mean(values ** 2)) for values in (u, v))
-        if level > ALIGNMENT.least_level * weight:
-            cross = float(np.sum(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]))
-            along = float(np.sum(u * v))
-            # Only forces that agree except for a rotation determine an angle.
-            if np.hypot(cross, along) > 0.8 * np.sum(np.hypot(*u.T) * np.hypot(*v.T)):
-                heading = float(np.arctan2(cross, along))
-    tilt = (float(np.linalg.norm((p - f)[:, :2].mean(axis=0)) / p[:, 2].mean())
-            if len(p) and p[:, 2].mean() > 0.0 else np.nan)
-    return Alignment(lag, heading, tilt, mass, deviation, mass_deviation)
+    return Alignment(lag, mass, deviation, mass_deviation)
 
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
@@ -416,8 +392,7 @@ def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
 
     force, valid = moved(plates.force), moved(plates.valid) > 1.0 - 1e-9
     return replace(plates, force=force, valid=valid & (at >= time[0]) & (at <= time[-1])
-                   & np.isfinite(force).all(axis=(1, 2)),
-                   moment=None if plates.moment is None else moved(plates.moment))
+                   & np.isfinite(force).all(axis=(1, 2)), moment=moved(plates.moment))
 
 
 def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
@@ -451,13 +426,6 @@ def alignment_notes(alignment: Alignment) -> list[str]:
                      f'{"behind" if a.lag > 0.0 else "ahead of"} that of the motion, by the sum '
                      'of all forces. Curves and errors are compared with the clocks aligned; the '
                      'table of errors also lists them as recorded.')
-    if abs(a.heading) > 4.0 * ALIGNMENT.reported_angle:
-        found.append(f'The horizontal axes of the plates are turned by '
-                     f'{np.degrees(a.heading):+.1f} deg about up against those of the motion.')
-    if a.tilt > ALIGNMENT.reported_angle:
-        found.append(f'The up of plates and motion differ by {np.degrees(a.tilt):.1f} deg: the '
-                     'plates have a mean horizontal force that the motion has not. One of the two '
-                     'is not level.')
     if abs(a.mass - 1.0) > ALIGNMENT.reported_mass:
         found.append(f'The plates say {100.0 * (a.mass - 1.0):+.1f} % of the mass of the model. '
                      'Motion alone cannot tell; --mass KG takes it from a scale.')

@@ -299,8 +299,8 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
         notes = [note]
         stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
         topics, valid = truth_topics(subject, options, bag.topics)
-        plates = read_plates(bag, topics, tuple(foot.link for foot in subject.feet), valid, stamps)
-    dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
+        dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
+        plates = read_plates(bag, topics, valid, stamps, dynamics)
     return _Trial(source, subject, dynamics, notes, found.start_ns, found.contact, plates)
 
 

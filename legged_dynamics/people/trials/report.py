@@ -77,14 +77,6 @@ def _draw_pressure(result: GaitResult) -> Figure:
     return figure
 
 
-def _truth(result: GaitResult) -> np.ndarray | None:
-    plates = result.aligned_plates
-    if plates is None:
-        return None
-    force = plates.world_force(result.reactions.foot_rotation)
-    return np.where(plates.valid[:, None, None], force, np.nan)
-
-
 # -------------------------------------------------------------------------------------------------
 # Tables, for terminal and page.
 
@@ -369,9 +361,8 @@ def _cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) ->
 
 def _force_charts(result: GaitResult) -> list[Chart]:
     """Return the charts of the feet's forces and of what no foot explains."""
-    r, charts, measured = result.reactions, [], None
-    if result.plates is not None and result.plates.valid.any():
-        measured = _truth(result)
+    r, charts, plates = result.reactions, [], result.aligned_plates
+    measured = plates.measured if plates is not None and plates.valid.any() else None
     for axis, title in ((2, 'Vertical force'), (0, 'Force along x'), (1, 'Force along y')):
         lines = []
         for i, foot in enumerate(r.feet):
