@@ -269,7 +269,7 @@ INVERSE_DYNAMICS = Verb(
                  'corrected by force plates where there are any'),
         argument('--belt-speed', 'SPEED', 'of the belt of a treadmill [m/s], positive backward, '
                  'or FOOT=SPEED for each foot of a split belt; 0 for the floor; default: found '
-                 'by the soles that lie flat', nargs='+', default=['auto']),
+                 'by the feet that stand', nargs='+', default=['auto']),
         argument('--loads', 'FILE', f'measured forces to compare with: {readable(LOADS)}'),
         'method',
         argument('--method', 'NAME', 'travelling (default), sole or ankle; '

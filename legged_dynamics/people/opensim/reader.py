@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -247,11 +247,10 @@ def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps:
         placement, axis = lead @ _ours(step.before), TO_OURS @ step.axis
         if direct:
             placement, axis = placement @ tail, tail.R.T @ axis
-        elif link not in chain.links:
+        else:
             chain.links.append(link)
-        known = coordinates.get(step.name)
-        factor = chain.scale.get(step.name, 1.0)
-        limits = {} if known is None or known.upper <= known.lower else {
+        known, factor = coordinates[step.name], chain.scale.get(step.name, 1.0)
+        limits: dict[str, Any] = {} if known.upper <= known.lower else {
             'lower': factor * known.lower, 'upper': factor * known.upper}
         chain.joints.append(Joint(step.name, step.kind, parent, link, placement, axis, **limits))
         parent, lead = link, Transform.identity()

@@ -96,9 +96,8 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], valid: str, stamps: n
 # The belts of a treadmill, which move the ground under each foot backward.
 #
 # Speeds are positive for a belt that runs from front to back, as under a person who walks forward;
-# "back" is opposite to the mean heading of the base. Where no speed is given, soles that lie flat
-# are used: on the floor they are at rest, on a belt they all move alike. A runner has no flat
-# soles; then the stance foot is used while it rotates least.
+# "back" is opposite to the mean heading of the base. Where no speed is given, the stance foot is
+# used while it rotates least: on the floor it is at rest, on a belt all feet then move alike.
 
 
 AUTO = 'auto'
@@ -109,11 +108,9 @@ class BeltSettings:
     """Soles by which the speed of a belt is found."""
 
     least_speed: float = 0.05  # [sqrt(g l)]: less is noise
-    # A sole lies flat while it turns slowly near to its lowest position.
-    flat_turning: float = 0.5  # [rad/s]
-    flat_height: float = 0.02  # [leg length]
-    # Feet that never lie flat are used while they bear this load.
-    least_load: float = 0.7  # [weight]
+    flat_height: float = 0.02  # [leg length]: above the lowest position of a stance foot
+    least_load: float = 0.7  # [weight]: on it
+    fewest: int = 9  # Samples of stance of a foot that tell
     largest_spread: float = 0.25  # [speed of the belt]: between soles
 
 
@@ -153,51 +150,23 @@ def belt_velocity(words: Sequence[str], feet: Sequence[str],
 def found_belt(dynamics: GaitInverseDynamics, settings: BeltSettings = BELT
                ) -> np.ndarray | None:
     """Return a belt's velocity (3,), common to all stance soles; None if zero or unclear."""
-    scale, seen = speed_scale(dynamics), []
-    near = settings.flat_height * dynamics.leg_length
-    for i, points in enumerate(dynamics.sole_points()):
-        middle = points.mean(axis=1)
-        velocity = np.gradient(middle, dynamics.step, axis=0)
-        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + near
-        flat = low & (_turning(dynamics, i) < settings.flat_turning)
-        if flat.sum() < 3:
-            return _common(_rolling(dynamics), scale)
-        seen.append(velocity[flat, :2])
-    return _common(seen, scale)
-
-
-def _rolling(dynamics: GaitInverseDynamics) -> list[np.ndarray]:
-    """Return each sole's horizontal velocities in stance while it turns least, for runners."""
-    points = dynamics.sole_points()
-    height = np.stack([part[..., 2].min(axis=1) for part in points], axis=1)
-    near, seen = BELT.flat_height * dynamics.leg_length, []
-    for i, part in enumerate(points):
-        stance = (dynamics.load > BELT.least_load) & (height.argmin(axis=1) == i) & (
+    height = np.stack([part[..., 2].min(axis=1) for part in dynamics.sole_points()], axis=1)
+    near, seen = settings.flat_height * dynamics.leg_length, []
+    for i, part in enumerate(dynamics.sole_points()):
+        stance = (dynamics.load > settings.least_load) & (height.argmin(axis=1) == i) & (
             height[:, i] < np.percentile(height[:, i], 5.0) + near)
+        if stance.sum() < settings.fewest:
+            return None
         # The lowest part of a rigid sole moves back faster than the belt while the heel rises.
-        turning = _turning(dynamics, i)
-        steady = stance & (turning <= np.percentile(turning[stance], 25.0) if stance.any()
-                           else stance)
+        turning = np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], axis=0), axis=(1, 2))
+        steady = stance & (turning <= np.percentile(turning[stance], 25.0))
         velocity = np.gradient(part.mean(axis=1), dynamics.step, axis=0)
         seen.append(velocity[steady, :2])
-    return seen
-
-
-def _turning(dynamics: GaitInverseDynamics, i: int) -> np.ndarray:
-    """Return how fast one foot turns, (n,) [rad/s]."""
-    return np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], dynamics.step, axis=0),
-                          axis=(1, 2)) / np.sqrt(2.0)
-
-
-def _common(seen: list[np.ndarray], scale: float) -> np.ndarray | None:
-    """Return the velocity that all feet have in common, (3,) [m/s]; None if there is none."""
-    if any(len(values) < 3 for values in seen):
-        return None
-    middles = [np.median(values, axis=0) for values in seen]
-    common = np.mean(middles, axis=0)
+    common = np.mean([np.median(values, axis=0) for values in seen], axis=0)
     speed = float(np.linalg.norm(common))
     spread = max(float(np.median(np.linalg.norm(values - common, axis=1))) for values in seen)
-    if speed < BELT.least_speed * scale or spread > BELT.largest_spread * speed:
+    if (speed < settings.least_speed * speed_scale(dynamics)
+            or spread > settings.largest_spread * speed):
         return None
     return np.append(common, 0.0)
 
