@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -17,7 +17,6 @@ from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion, runs, speed_scale
-from legged_dynamics.people.trials.csv_motion import interpolated
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import TRUTH, FlagRecord, WrenchRecord
 from legged_dynamics.recordings.topics import BOOL, WRENCH
@@ -354,14 +353,15 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
     """Return the forces of plates whose clock is ``lag`` [s] late, at the motion's times."""
-    at = time + lag
 
     def moved(values: np.ndarray) -> np.ndarray:
-        return interpolated(time, values.reshape(len(time), -1), at).reshape(values.shape)
+        columns = values.reshape(len(time), -1).T
+        return np.stack([np.interp(time + lag, time, column, np.nan, np.nan)
+                         for column in columns], axis=1).reshape(values.shape)
 
-    force, valid = moved(plates.force), moved(plates.valid) > 1.0 - 1e-9
-    return replace(plates, force=force, valid=valid & (at >= time[0]) & (at <= time[-1])
-                   & np.isfinite(force).all(axis=(1, 2)), moment=moved(plates.moment))
+    force = moved(plates.force)
+    valid = (moved(plates.valid) > 1.0 - 1e-9) & np.isfinite(force).all(axis=(1, 2))
+    return Plates(force, valid, moved(plates.moment))
 
 
 def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
