@@ -159,7 +159,7 @@ def evaluate(bag: Path, name: str, options: GaitOptions | None = None) -> Evalua
     solver = DoubleSupport(result.model, result.feet,
                            GaitSettings.from_parameters(options.settings))
     # With contacts given the clocks stay as recorded, as in what Nimble was measured on.
-    truth = result.plates.world_force(result.reactions.foot_rotation)[..., 2]
+    truth = result.plates.force[..., 2]
     contact = np.where(np.isfinite(truth), truth > LOADED, result.reactions.contact)
     for method in result.errors:
         errors[GIVEN, method] = foot_errors(solver.share(result.dynamics, contact, method),

@@ -78,7 +78,7 @@ def measure(result: GaitResult) -> Trial:
     """
     plates, r = result.aligned_plates, result.reactions
     assert plates is not None
-    truth = np.where(plates.valid[:, None, None], plates.world_force(r.foot_rotation), np.nan)
+    truth = plates.measured
     known = np.isfinite(truth).all(axis=(1, 2))
     on = (np.nan_to_num(truth[..., 2]) > LOADED) & known[:, None]
     several = on & (on.sum(axis=1) > 1)[:, None]
@@ -106,9 +106,7 @@ def measure(result: GaitResult) -> Trial:
 def _clock_error(result: GaitResult, truth: np.ndarray) -> float:
     """Return the rms of the plates by their own clock against themselves in that of the motion."""
     assert result.plates is not None
-    plates = result.plates
-    own = np.where(plates.valid[:, None, None],
-                   plates.world_force(result.reactions.foot_rotation), np.nan)
+    own = result.plates.measured
     error = (own - truth)[..., 2][np.nan_to_num(own[..., 2]) > LOADED]
     return float(np.sqrt(np.nanmean(error ** 2)))
 
@@ -147,9 +145,8 @@ def _smoothstep(total: np.ndarray, on: np.ndarray) -> np.ndarray:
 
 def _pressure_error(result: GaitResult) -> np.ndarray:
     plates, r = result.aligned_plates, result.reactions
-    wrench = None if plates is None else plates.wrench_in_feet(r.foot_position, r.foot_rotation)
-    if wrench is None:
-        return np.zeros((0, 2))
+    assert plates is not None
+    wrench = plates.wrench_in_feet(r.foot_position, r.foot_rotation)
     mine, true = (np.stack([-w[..., 4], w[..., 3]], axis=-1) / np.where(
         w[..., 2:3] > PRESSED * result.weight, w[..., 2:3], np.nan) for w in (r.wrench, wrench))
     found = (mine - true).reshape(-1, 2)

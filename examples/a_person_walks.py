@@ -7,7 +7,7 @@ from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
 
 result, _ = analyse_gait(*sample_walk())
 forces, time = result.reactions, result.motion.time
-measured = result.plates.world_force(forces.foot_rotation)
+measured = result.plates.force
 figure = Figure(figsize=(8, 3.5), layout='constrained')
 axes = figure.subplots()
 for i, foot in enumerate(forces.feet):

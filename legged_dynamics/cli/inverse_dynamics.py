@@ -26,7 +26,6 @@ CSV = 'inverse_dynamics.csv'
 BAG = 'inverse_dynamics_bag'
 REPORT = 'report.html'
 CYCLES = 'gait_cycles.csv'
-PARQUET = 'inverse_dynamics.parquet'
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,8 +36,7 @@ def run(args: argparse.Namespace) -> int:
     args.motion = args.motion[0] if args.motion else None
     if args.sample:
         args.motion, options = sample_walk(options)
-    silent = (args.no_csv and args.no_bag and args.no_report and not args.opensim
-              and not args.parquet)
+    silent = args.no_csv and args.no_bag and args.no_report and not args.opensim
     out = args.out or Path(f'{args.motion.resolve().stem}_inverse_dynamics')
     with nullcontext() if silent else output_folder(out, (CSV, BAG, REPORT)):
         motion, options, solved = _coordinates(args.motion, options, out)
@@ -65,8 +63,6 @@ def run(args: argparse.Namespace) -> int:
             if cycles.curves:
                 write_cycles(cycles, out / CYCLES)
                 print(f'Cycles: {(out / CYCLES).resolve()}')
-        if args.parquet:
-            print(f'Table:  {export.write_parquet(result, out / PARQUET).resolve()}')
         if args.opensim:
             print(f'Tables: {", ".join(str(path) for path in export.write_opensim(result, out))}')
         if not args.no_bag:

@@ -251,10 +251,9 @@ INVERSE_DYNAMICS = Verb(
         argument('--mass', 'KG', "total mass, from a scale; 'plates' for what force plates alone "
                  "say, 'model' for the model's alone; default: that of the model, and of a person "
                  'corrected by force plates where there are any'),
-        argument('--belt-speed', 'SPEED', 'of the belt of a treadmill [m/s], positive backward; a '
-                 'topic or column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
-                 'for the floor; default: found by the soles that lie flat', nargs='+',
-                 default=['auto']),
+        argument('--belt-speed', 'SPEED', 'of the belt of a treadmill [m/s], positive backward, '
+                 'or FOOT=SPEED for each foot of a split belt; 0 for the floor; default: found '
+                 'by the feet that stand', nargs='+', default=['auto']),
         argument('--loads', 'FILE', f'measured forces to compare with: {readable(LOADS)}'),
         'method',
         argument('--method', 'NAME', 'travelling (default), sole or ankle; '
@@ -280,7 +279,6 @@ INVERSE_DYNAMICS = Verb(
         'output', switch('--no-report'), switch('--no-csv'), switch('--no-bag'),
         switch('--opensim', 'external loads (.mot and .xml) and joint moments (.sto) for OpenSim, '
                'too'),
-        switch('--parquet', 'the table as Parquet, too (pip install ".[tables]")'),
         switch('--no-compare', 'do not measure the other methods against the truth'), STORAGE))
 CONVERT = Verb(
     'convert', 'convert', 'a C3D file for OpenSim; an OpenSim model as a URDF',

@@ -19,18 +19,10 @@ if TYPE_CHECKING:
     from legged_dynamics.people.gait.stance_detection import StancePhase, detect_stance
     from legged_dynamics.people.trials.analysis import GaitResult, analyse_gait, sample_walk
     from legged_dynamics.people.trials.cycles import GaitCycles, gait_cycles
-    from legged_dynamics.people.trials.export import (
-        to_pandas,
-        to_xarray,
-        write_bag,
-        write_csv,
-        write_opensim,
-        write_parquet,
-    )
+    from legged_dynamics.people.trials.export import to_pandas, write_bag, write_csv, write_opensim
     from legged_dynamics.people.trials.subject import GaitOptions
 
 __all__ = ['analyse_gait', 'GaitOptions', 'GaitResult', 'sample_walk', 'GaitInverseDynamics',
            'GaitSettings', 'GaitReactions', 'DoubleSupport', 'detect_stance', 'StancePhase',
-           'gait_cycles', 'GaitCycles', 'to_pandas', 'to_xarray', 'write_bag', 'write_csv',
-           'write_opensim', 'write_parquet']
+           'gait_cycles', 'GaitCycles', 'to_pandas', 'write_bag', 'write_csv', 'write_opensim']
 __getattr__, __dir__ = lazy_names(__name__)

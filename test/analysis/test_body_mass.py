@@ -37,7 +37,7 @@ def sample_of(folder, factor, **options):
 
 def held(result):
     """Return the part of loaded samples whose vertical force is within its 95 % bar."""
-    truth = result.aligned_plates.world_force(result.reactions.foot_rotation)[..., 2]
+    truth = result.aligned_plates.force[..., 2]
     loaded = (truth > 20.0) & result.aligned_plates.valid[:, None]
     error = np.abs(result.reactions.force[..., 2] - truth)
     return (error < COVERED * result.reactions.deviation[..., 2])[loaded].mean()
@@ -88,7 +88,7 @@ def test_part_of_a_walk_tells_the_mass_within_its_deviation(seen):
         end = first + np.flatnonzero(~alone[first:])[0]
         valid[:], valid[first:end] = False, True
     force = np.where(valid[:, None, None], WALK.force, 0.0)
-    found = align(dynamics, Plates(force, np.zeros(2, bool), valid), GaitSettings())
+    found = align(dynamics, Plates(force, valid, np.zeros_like(force)), GaitSettings())
     assert abs(found.mass - 1.0 / 1.1) < 2.0 * found.mass_deviation
     assert found.mass_deviation < 0.04
 

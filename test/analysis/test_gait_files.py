@@ -101,8 +101,8 @@ def test_the_command_writes_table_bag_and_report(tmp_path, capsys):
     # A leg without mass that slides upright pushes with what its foot bears.
     assert np.abs(table['leg0_z'] + table['foot0_world_fz']).max() < 1e-3 * MASS * GRAVITY
     page = (out / 'report.html').read_text()
-    # Forces, torques, and over the gait cycle three components and five joints thrice.
-    assert page.count('<img') == 2 and page.count('class="chart"') == 4 + 1 + 3 + 15
+    # Forces, balance, torques, and over the gait cycle three components and five joints thrice.
+    assert page.count('<img') == 1 and page.count('class="chart"') == 3 + 3 + 1 + 3 + 15
     assert 'Joint torques' in page and '<p class="caution"' not in page
 
     # What was written is a motion again; contacts may come from a file.

@@ -24,14 +24,12 @@ from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, low_pass
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import FlatFoot, Inertia, LineFoot, RobotModel
-from legged_dynamics.optimization.quadratic_program import solve_quadratic_program
 from legged_dynamics.people.gait.double_support import (
     METHODS,
     DoubleSupport,
     travelling_reference,
 )
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.load_transfer import _nonnegative
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs, stances
 from legged_dynamics.people.trials.accuracy import balance_notes
@@ -325,35 +323,6 @@ def test_the_path_runs_from_heel_to_toe_inside_the_sole():
         truth = (WALK.pressure - motion.base_position[:, None, :2])[stance.samples, stance.foot, 0]
         seen = dynamics.points(path)[stance.samples, stance.foot, 0]
         assert np.sqrt(np.mean((seen - truth) ** 2)) < 0.02
-
-
-def test_shares_are_the_minimum():
-    """The active set finds what a general quadratic program finds."""
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        n, nf = 6, 3
-        contact = rng.random((n, nf)) < 0.8
-        contact[~contact.any(axis=1), 0] = True
-        root = rng.normal(size=(n, nf, 2))
-        H = np.einsum('nfi,ngi->nfg', root, root) + 1e-3 * np.eye(nf)
-        g = rng.normal(size=(n, nf))
-        smoothing = rng.uniform(0.1, 10.0, n)
-        held = H.copy()
-        for t in range(n):
-            for i in np.flatnonzero(~contact[t]):
-                held[t, i, i] += 1e7
-        share = _nonnegative(held, g * contact, smoothing, contact)
-        whole = np.zeros((n * nf, n * nf))
-        for t in range(n):
-            whole[t * nf:(t + 1) * nf, t * nf:(t + 1) * nf] = H[t]
-        D = np.diff(np.eye(n), axis=0)
-        weight = np.minimum(smoothing[1:], smoothing[:-1])
-        whole += np.kron(D.T @ (weight[:, None] * D), np.eye(nf))
-        down = contact.reshape(-1)
-        best = solve_quadratic_program(whole[np.ix_(down, down)], -g.reshape(-1)[down],
-                                       np.eye(down.sum()), np.zeros(down.sum()))
-        np.testing.assert_allclose(share.reshape(-1)[down], best.x, atol=2e-6)
-        assert not share.reshape(-1)[~down].any()
 
 
 def test_thesmooth_transition_is_that_of_its_authors():

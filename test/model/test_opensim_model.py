@@ -23,7 +23,7 @@ from legged_dynamics.people.opensim.document import (
     read_document,
     rotations,
 )
-from legged_dynamics.people.opensim.reader import TO_OURS, nearest_axis
+from legged_dynamics.people.opensim.reader import TO_OURS, nearest_hinge
 from legged_dynamics.resources import share_directory
 
 WALKER = share_directory() / 'config' / 'sample' / 'walker.osim'
@@ -63,8 +63,8 @@ def ours(osim, model, values):
     """Return R and p of all bodies in the world, by the model's kinematics."""
     R, p = (part[0] for part in osim.base_pose(
         {name: np.array([values[name]]) for name in osim.root_coordinates}))
-    q = model.mimics.positions(np.array([osim.scale.get(name, 1.0) * values.get(name, 0.0)
-                                         for name in model.joint_names]))
+    q = np.array([osim.scale.get(name, 1.0) * values.get(name, 0.0)
+                  for name in model.joint_names])
     bodies, zero = body_workspace(model), np.zeros(model.nv)
     forward_kinematics(model.tree, q, zero, zero, np.zeros(9), bodies)
     found = {}
@@ -187,31 +187,21 @@ def test_one_hinge_is_found_exactly():
     E = rotations(np.array([0.0, 0.6, 0.8]), np.array([0.4]))[0]
     q = np.linspace(-0.2, 1.4, 31)
     turned = rotations(n, q)
-    found = nearest_axis(q, turned @ E, c + turned @ e, np.zeros((1, 3)), np.ones(3))
-    assert found.kind == 'revolute' and found.scale == pytest.approx(1.0)
+    found = nearest_hinge(q, turned @ E, c + turned @ e, np.zeros((1, 3)), np.ones(3))
+    assert found.scale == pytest.approx(1.0)
     assert found.millimetres[1] < 1e-4 and found.degrees[1] < 1e-4
     np.testing.assert_allclose(found.axis, n, atol=1e-6)
 
 
-def test_constraints_locks_offsets_and_slopes(tmp_path):
-    """The left ankle follows the right one; the toes are locked; the back bends half as far."""
-    coupling = ('<ConstraintSet><objects><CoordinateCouplerConstraint name="both">'
-                '<isEnforced>true</isEnforced><coupled_coordinates_function><LinearFunction>'
-                '<coefficients>-0.5 0.1</coefficients></LinearFunction>'
-                '</coupled_coordinates_function><independent_coordinate_names>ankle_angle_r'
-                '</independent_coordinate_names><dependent_coordinate_name>ankle_angle_l'
-                '</dependent_coordinate_name></CoordinateCouplerConstraint></objects>'
-                '</ConstraintSet></Model>')
-    text = WALKER.read_text()
+def test_locks_offsets_and_slopes(tmp_path):
+    """The right toes are locked; a hip turns back half as far as its coordinate says."""
     text = re.sub(r'(<Coordinate name="mtp_angle_r">\s*<default_value>)0(</default_value>)',
-                  r'\g<1>0.3\g<2><locked>true</locked>', text)
-    path = edited(tmp_path, ('</Model>', coupling), text=text)
+                  r'\g<1>0.3\g<2><locked>true</locked>', WALKER.read_text())
+    path = edited(tmp_path, text=text)
     osim = read_osim(path)
-    model = osim.robot()
-    assert 'mtp_angle_r' not in model.joint_names and 'fixed at their default' in osim.notes[0]
-    assert model.mimics.joints == ('ankle_angle_l',)
+    assert 'mtp_angle_r' not in osim.robot().joint_names
+    assert 'fixed at their default' in osim.notes[0]
     values = {**random_values(path), 'mtp_angle_r': 0.3}
-    values['ankle_angle_l'] = -0.5 * values['ankle_angle_r'] + 0.1
     assert max(furthest(path, values)) < 1e-12
     # A locked coordinate that moves in the recording does move.
     assert 'mtp_angle_r' in read_osim(path, {'mtp_angle_r': (0.0, 0.4)}).robot().joint_names
@@ -244,6 +234,7 @@ def test_functions(kind, text, at, value):
     ('/bodyset/talus_r', '/bodyset/heel', "no body 'heel'"),
     ('<mass>7.819</mass>', '<mass>much</mass>', "numbers in <mass>, got 'much'"),
     ('<coefficients> 1 0</coefficients>', '<coefficients />', '2 finite numbers or more'),
+    ('<coordinates>hip_adduction_r<', '<coordinates>hip_flexion_r<', 'lock all of these but one'),
     ('name="knee_angle_r_x"', '', '')])
 def test_models_that_are_nearly_right(tmp_path, old, new, said):
     if not said:

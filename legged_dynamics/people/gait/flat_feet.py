@@ -47,7 +47,6 @@ class FlatFeetSettings:
     pressed_front: float = 0.21  # [length of the sole]: in front of the middle, in a step
     memory: float = 0.2  # [sqrt(l / g)]: of the low-passed centre of pressure
     sum_error: float = 0.05  # [weight]: of the sum of all forces
-    swing_error: float = 0.012  # [weight]: of a foot in the air, which may graze the floor
     impact: float = 1.4  # [weight / sqrt(g l)]: added at a landing, by the speed that is lost
 
 

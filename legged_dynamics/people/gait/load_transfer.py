@@ -19,8 +19,8 @@ of double support between two steps.
 ``d`` is the distance between the feet and ``f`` the cut-off frequency. The share of a foot in the
 air is zero, so a share grows from zero at touch-down and returns to zero before toe-off. Where the
 total force changes fast, as at an impact, shares may change fast as well; the centre of pressure
-then has less weight, and an even share more. The minimum is one banded linear system, solved by a
-primal-dual active set method.
+then has less weight, and an even share more. The minimum is one banded linear system; shares that
+it has below zero are taken as zero.
 """
 from __future__ import annotations
 
@@ -47,8 +47,6 @@ from legged_dynamics.people.gait.stance_detection import (
 # -------------------------------------------------------------------------------------------------
 # Weight of the constraints (a share of zero, a sum of one) against smoothing of the order of one.
 PENALTY = 1e7
-# Iterations at most.
-ROUNDS = 50
 # Directions in which a centre of pressure may be outside the soles: right to a thousandth.
 DIRECTIONS = 64
 
@@ -82,7 +80,7 @@ def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np
     H, g = _normal_equations(contact, points[..., :2], center, weight,
                              impact_error(dynamics, settings), settings)
     smoothing = 1.0 / (2.0 * np.pi * dynamics.step * _cutoff(dynamics, contact, settings)) ** 2
-    share = _nonnegative(H, g, smoothing, contact)
+    share = _smoothed(H, g, smoothing, contact)
     total = share.sum(axis=1, keepdims=True)
     return np.divide(share, total, out=np.zeros_like(share), where=total > 0.0)
 
@@ -199,9 +197,9 @@ def _normal_equations(contact: np.ndarray, points: np.ndarray, center: np.ndarra
     return H, g
 
 
-def _nonnegative(H: np.ndarray, g: np.ndarray, smoothing: np.ndarray,
-                 contact: np.ndarray) -> np.ndarray:
-    """Return the smoothed least-squares shares of zero or more, by a primal-dual active set."""
+def _smoothed(H: np.ndarray, g: np.ndarray, smoothing: np.ndarray,
+              contact: np.ndarray) -> np.ndarray:
+    """Return the smoothed least-squares shares, none below zero."""
     n, nf = contact.shape
     joined = contact.any(axis=1)
     # No smoothing across a flight phase.
@@ -212,18 +210,8 @@ def _nonnegative(H: np.ndarray, g: np.ndarray, smoothing: np.ndarray,
             band[nf - (j - i), j::nf] += H[:, i, j]
         band[nf, i::nf] += np.append(link, 0.0) + np.append(0.0, link)
         band[0, nf + i::nf] -= link
-    zero, down = np.zeros(n * nf, bool), contact.reshape(-1)
-    right = g.reshape(-1)
-    for _ in range(ROUNDS):
-        fixed = band.copy()
-        fixed[nf] += PENALTY * zero
-        x = solveh_banded(fixed, right)
-        # A constraint with a multiplier of the wrong sign is released.
-        wrong = down & ((~zero & (x < -1e-9)) | (zero & (x > 1e-9)))
-        if not wrong.any():
-            break
-        zero ^= wrong
-    return np.clip(np.where(contact, x.reshape(n, nf), 0.0), 0.0, None)
+    share = solveh_banded(band, g.reshape(-1)).reshape(n, nf)
+    return np.clip(np.where(contact, share, 0.0), 0.0, None)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -114,8 +114,6 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     lean = np.where(vertical[..., None] > 0.0, force, required)
     height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
     lean = np.concatenate([lean[..., :2] / height, np.ones((*contact.shape, 1))], axis=-1)
-    if timing.flat:
-        covariance[~contact] += (FLAT.swing_error * dynamics.weight) ** 2 * np.eye(3)
     covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
 

@@ -9,156 +9,45 @@ signs of the coordinates. The joint between the ground and the root body becomes
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from legged_dynamics.exceptions import ModelError, UnknownNameError
-from legged_dynamics.model.parts import Inertia, Joint, Mimic
+from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.opensim.document import (
     GROUND,
     TRANSLATIONS,
     Coordinate,
-    Coupling,
     Document,
     OpenSimJoint,
-    TransformAxis,
     joint_pose,
     read_document,
     rotations,
 )
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
+from legged_dynamics.spatial.rotations import rotation_from_vector
 
 # -------------------------------------------------------------------------------------------------
 # OpenSim's joints as chains of joints with one degree of freedom, named as their coordinates.
 #
-# Where one coordinate moves several axes, the joint becomes the nearest hinge or slider by
-# nonlinear least squares, and a note states its error.
-#
-# The hinge or slider that best approximates a joint whose one coordinate moves several axes.
-#
-# OpenSim's knees turn about one axis and at the same time shift and turn a little about the
-# others, all functions of the flexion angle. Over the range of that angle the pose of the child is
-# a curve in SE(3); the nearest curve of a hinge,
+# Where the one coordinate of a joint moves several axes, as in OpenSim's knees, the joint becomes
+# the nearest hinge. Over the range of the coordinate the pose of the child is a curve in SE(3);
+# the nearest curve of a hinge,
 #
 # .. math:: X(q) \approx \mathrm{Trans}(c)\,\mathrm{Rot}(n, s q)\,E,
 #
-# is found by least squares over points of the child; the remaining error is reported.
+# is found by nonlinear least squares over points of the child; a note states what error remains.
 
 
-# A joint that turns less than this over its whole range is a slider [rad].
+# A joint that turns less than this over its whole range is no hinge [rad].
 LEAST_TURN = 0.05
 SAMPLES = 31
 # Distance from the centre of mass of the points that represent the child's attitude [m].
 ARM = 0.1
-
-
-class _OneAxis(NamedTuple):
-    """A joint of one axis instead of several coupled ones."""
-
-    kind: str  # 'revolute' or 'prismatic'
-    start: Transform  # Pose of the axis in the joint's parent frame
-    axis: np.ndarray  # (3,): unit vector there
-    scale: float  # Movement of the joint for one unit of the coordinate [rad or m]
-    end: Transform  # Pose of the joint's child frame beyond the axis
-    # Rms and largest error of the position of points of the child, and of its orientation
-    millimetres: tuple[float, float]
-    degrees: tuple[float, float]
-
-
-def nearest_axis(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray,
-                 center: np.ndarray) -> _OneAxis:
-    """
-    Return the nearest joint of one axis to poses R, p of the child in the parent.
-
-    ``q`` (n,) evenly over its range; ``points`` (k, 3), in the child frame, keep their
-    positions; orientation counts about ``center`` [m].
-    """
-    middle = len(q) // 2
-    turn = np.array([rotation_vector(part @ R[middle].T) for part in R])
-    if np.linalg.norm(turn, axis=1).max() < LEAST_TURN:
-        return _slider(q, R, p, points)
-    moved = q - q[middle]
-    rate = (turn * moved[:, None]).sum(axis=0) / (moved ** 2).sum()
-    scale = float(np.linalg.norm(rate))
-    n = rate / scale
-    scale = 1.0 if abs(scale - 1.0) < 0.05 else scale   # the coordinate is the angle itself
-    every = np.vstack([points, center, *(center + ARM * axis for axis in np.eye(3))])
-    truth = np.einsum('nij,kj->nki', R, every) + p[:, None]
-    turned = rotations(n, scale * q)
-    E = _mean_rotation(np.einsum('nji,njk->nik', turned, R))
-    behind = np.einsum('nij,kj->nki', turned @ E, every)
-    c, e = _pivot(turned, truth - behind)
-
-    from scipy.optimize import least_squares  # slow to import
-
-    basis = np.linalg.svd(n[None])[2][1:]
-
-    def model(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, Transform, np.ndarray]:
-        axis = n + x[0] * basis[0] + x[1] * basis[1]
-        axis = axis / np.linalg.norm(axis)
-        end = Transform(E @ rotation_from_vector(x[2:5]), e + x[5:8])
-        where = rotations(axis, scale * q)
-        at = (c + x[8:11] + np.einsum('nij,kj->nki', where, every @ end.R.T + end.p))
-        return axis, c + x[8:11], end, at
-
-    def misfit(x: np.ndarray) -> np.ndarray:
-        # The pivot's position along its axis is free; a small weight keeps it in place.
-        return np.append((model(x)[3] - truth).ravel(), 1e-3 * x)
-
-    best = least_squares(misfit, np.zeros(11)).x
-    axis, c, end, at = model(best)
-    # The point of the axis that is nearest to the child's frame.
-    slide = axis * float(axis @ end.p)
-    start, end = Transform(np.eye(3), c + slide), Transform(end.R, end.p - slide)
-    error = np.linalg.norm(at - truth, axis=2)[:, :len(points)]
-    angle = [np.linalg.norm(rotation_vector(a @ b.T))
-             for a, b in zip(rotations(axis, scale * q) @ end.R, R)]
-    return _OneAxis('revolute', start, axis, scale, end, _spread(1e3 * error),
-                    _spread(np.degrees(angle)))
-
-
-def _slider(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray) -> _OneAxis:
-    moved = q - q.mean()
-    rate = (p * moved[:, None]).sum(axis=0) / max((moved ** 2).sum(), 1e-30)
-    scale = float(np.linalg.norm(rate))
-    axis = rate / scale if scale > 0.0 else np.array([1.0, 0.0, 0.0])
-    E, start = _mean_rotation(R), p.mean(axis=0) - scale * axis * q.mean()
-    at = start + scale * q[:, None] * axis
-    truth = np.einsum('nij,kj->nki', R, points) + p[:, None]
-    error = np.linalg.norm(at[:, None] + points @ E.T - truth, axis=2)
-    angle = [np.linalg.norm(rotation_vector(E @ part.T)) for part in R]
-    return _OneAxis('prismatic', Transform(np.eye(3), start), axis, scale,
-                    Transform(E, np.zeros(3)), _spread(1e3 * error), _spread(np.degrees(angle)))
-
-
-def _pivot(turned: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Solve ``offset = c + R e`` for all instants and points."""
-    n, k = offset.shape[:2]
-    A = np.concatenate([np.broadcast_to(np.eye(3), (n, 3, 3)), turned], axis=2)
-    A = np.repeat(A, k, axis=0).reshape(-1, 6)
-    found = np.linalg.lstsq(A, offset.reshape(-1), rcond=None)[0]
-    return found[:3], found[3:]
-
-
-def _mean_rotation(R: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation  # slow to import
-
-    return Rotation.from_matrix(R).mean().as_matrix()
-
-
-def _spread(values: object) -> tuple[float, float]:
-    array = np.asarray(values, float)
-    return float(np.sqrt(np.mean(array ** 2))), float(array.max())
-
-
-# -------------------------------------------------------------------------------------------------
-
-
 # OpenSim's ground and bodies: x forward, y up, z right; ours: x forward, y left, z up.
 TO_OURS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 # Order of the axes from parent to child: translations, then rotations.
@@ -167,6 +56,65 @@ ORDER = (*TRANSLATIONS, 0, 1, 2)
 WIDE = 7.0
 # Range of a coordinate without one, or with an unlimited one [rad or m].
 ASSUMED = (-1.5, 1.5)
+
+
+class Hinge(NamedTuple):
+    """A hinge instead of a joint of several coupled axes."""
+
+    start: Transform  # Pose of the axis in the joint's parent frame
+    axis: np.ndarray  # (3,): unit vector there
+    scale: float  # Angle of the hinge for one unit of the coordinate [rad]
+    end: Transform  # Pose of the joint's child frame beyond the axis
+    # Rms and largest error of the position of points of the child, and of its orientation
+    millimetres: tuple[float, float]
+    degrees: tuple[float, float]
+
+
+def nearest_hinge(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray,
+                  center: np.ndarray) -> Hinge | None:
+    """
+    Return the nearest hinge to poses R, p of the child in the parent; None if it hardly turns.
+
+    ``q`` (n,) evenly over its range; ``points`` (k, 3), in the child frame, keep their
+    positions; orientation counts about ``center`` [m].
+    """
+    from scipy.optimize import least_squares  # slow to import
+    from scipy.spatial.transform import Rotation
+
+    middle = len(q) // 2
+    turn, moved = Rotation.from_matrix(R @ R[middle].T).as_rotvec(), q - q[middle]
+    if np.linalg.norm(turn, axis=1).max() < LEAST_TURN:
+        return None
+    rate = moved @ turn / (moved @ moved)
+    scale = float(np.linalg.norm(rate))
+    n = rate / scale
+    scale = 1.0 if abs(scale - 1.0) < 0.05 else scale   # the coordinate is the angle itself
+    every = np.vstack([points, center, *(center + ARM * axis for axis in np.eye(3))])
+    truth = np.einsum('nij,kj->nki', R, every) + p[:, None]
+    E = Rotation.from_matrix(rotations(n, -scale * q) @ R).mean().as_rotvec()
+    first = np.concatenate([n, np.zeros(3), E, np.zeros(3)])
+
+    def hinge(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, Transform, np.ndarray]:
+        axis, end = x[:3] / np.linalg.norm(x[:3]), Transform(rotation_from_vector(x[6:9]), x[9:])
+        turned = rotations(axis, scale * q)
+        return axis, turned, end, x[3:6] + np.einsum('nij,kj->nki', turned,
+                                                     every @ end.R.T + end.p)
+
+    # The pivot's position along its axis is free; a small weight keeps it in place.
+    x = least_squares(lambda x: np.append((hinge(x)[3] - truth).ravel(), 1e-4 * (x - first)),
+                      first).x
+    axis, turned, end, at = hinge(x)
+    # The point of the axis that is nearest to the child's frame.
+    slide = axis * float(axis @ end.p)
+    error = np.linalg.norm(at - truth, axis=2)[:, :len(points)]
+    angle = Rotation.from_matrix(turned @ end.R @ R.transpose(0, 2, 1)).magnitude()
+    return Hinge(Transform(np.eye(3), x[3:6] + slide), axis, scale,
+                 Transform(end.R, end.p - slide), _spread(1e3 * error),
+                 _spread(np.degrees(angle)))
+
+
+def _spread(values: np.ndarray) -> tuple[float, float]:
+    return float(np.sqrt(np.mean(values ** 2))), float(values.max())
 
 
 def _ours(pose: Transform) -> Transform:
@@ -193,151 +141,94 @@ class _Step(NamedTuple):
     kind: str
     before: Transform
     axis: np.ndarray
-    mimic: Mimic | None = None
 
 
 def chain_of(joint: OpenSimJoint, points: np.ndarray, center: np.ndarray,
-             spans: Mapping[str, tuple[float, float]] | None) -> _Chain:
+             spans: Mapping[str, tuple[float, float]]) -> _Chain:
     """
     Return the 1-DoF joints that an OpenSim joint becomes.
 
     ``points`` (k, 3) [m] of the child must keep their positions; ``center``: its CoM;
     ``spans``: coordinate ranges of a recording, over which to fit and unlock coordinates.
     """
-    spans = spans or {}
     coordinates = {found.name: found for found in joint.coordinates}
     chain, still = _Chain(), {}
     for name, found in coordinates.items():
         low, high = spans.get(name, (0.0, 0.0))
         if found.locked and high - low < 1e-6:
             still[name] = low if name in spans else found.default
-    moving = [_driven(joint, axis, still) for axis in joint.axes]
-    used = [name for name in moving if name]
-    coupled = len(set(used)) < len(used) or any(
-        name and axis.function.linear is None for name, axis in zip(moving, joint.axes))
-    if coupled and len(set(used)) == 1:
+    moving = [[name for k, name in enumerate(axis.coordinates) if name not in still
+               and (axis.function.linear is None or axis.function.linear[k] != 0.0)]
+              for axis in joint.axes]
+    used = [name for names in moving for name in names]
+    straight = all(axis.function.linear is not None or not names
+                   for names, axis in zip(moving, joint.axes))
+    if straight and len(set(used)) == len(used) == sum(map(bool, moving)):
+        steps, end = _axis_by_axis(joint, moving, still, chain)
+    elif len(set(used)) == 1:
         steps, end = _one_axis(joint, coordinates[used[0]], still, points, center, spans, chain)
     else:
-        steps, end = _axis_by_axis(joint, coordinates, moving, still, spans, chain)
+        raise ModelError(f'joint {joint.name!r}: expected axes that each follow a coordinate of '
+                         'their own along a straight line, or all the same one, got functions of '
+                         f'{", ".join(dict.fromkeys(used))}: lock all of these but one')
     _assemble(joint, coordinates, steps, end, chain)
     return chain
 
 
-def _driven(joint: OpenSimJoint, axis: TransformAxis, still: Mapping[str, float]) -> str:
-    """Return the one coordinate that moves an axis; empty when none does."""
-    names = [name for k, name in enumerate(axis.coordinates) if name not in still
-             and (axis.function.linear is None or axis.function.linear[k] != 0.0)]
-    if len(names) > 1:
-        raise ModelError(f'joint {joint.name!r}: expected axes that are functions of one '
-                         f'coordinate, got one of {", ".join(names)}')
-    return names[0] if names else ''
-
-
-def _value(axis: TransformAxis, values: Mapping[str, float], name: str = '',
-           at: float | np.ndarray = 0.0) -> np.ndarray:
-    """Return the displacement along or about an axis at given values of one coordinate."""
-    at = np.atleast_1d(np.asarray(at, float))
-    table = np.array([at if other == name else np.full(len(at), values.get(other, 0.0))
-                      for other in axis.coordinates]).reshape(len(axis.coordinates), len(at)).T
-    return axis.function.evaluate(table) * np.ones(len(at))
-
-
-def _moved(axis: np.ndarray, translation: bool, by: float) -> Transform:
-    if translation:
-        return Transform(np.eye(3), by * axis)
-    return Transform(rotations(axis, np.array([by]))[0], np.zeros(3))
-
-
-def _axis_by_axis(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], moving: list[str],
-                  still: Mapping[str, float], spans: Mapping[str, tuple[float, float]],
+def _axis_by_axis(joint: OpenSimJoint, moving: list[list[str]], still: Mapping[str, float],
                   chain: _Chain) -> tuple[list[_Step], Transform]:
-    """Return a step an axis; one that is no straight line of its coordinate becomes one."""
+    """Return a step for each axis that moves, and the pose of the child beyond the last."""
     pending, steps = Transform.identity(), []
-    # The axis that moves most is the coordinate's own; the others follow it.
-    lines = {k: _line(joint.axes[k], moving[k], coordinates, still, spans)
-             for k in ORDER if moving[k]}
-    own: dict[str, int] = {}
-    for k in sorted(lines, key=lambda k: (k in TRANSLATIONS, -abs(lines[k][0]))):
-        own.setdefault(moving[k], k)
     for k in ORDER:
-        axis, name = joint.axes[k], moving[k]
-        if not name:
-            pending = pending @ _moved(axis.axis, k in TRANSLATIONS, float(_value(axis, still)[0]))
-            continue
-        slope, offset, error = lines[k]
-        pending = pending @ _moved(axis.axis, k in TRANSLATIONS, offset)
-        kind = 'prismatic' if k in TRANSLATIONS else 'revolute'
-        if own[name] == k:
+        axis, translation = joint.axes[k], k in TRANSLATIONS
+        by = axis.function.evaluate(np.array([[still.get(name, 0.0)
+                                               for name in axis.coordinates]]))[0]
+        pending = pending @ (Transform(np.eye(3), by * axis.axis) if translation else
+                             Transform(rotations(axis.axis, np.array([by]))[0], np.zeros(3)))
+        for name in moving[k]:
+            slope = cast(tuple[float, ...], axis.function.linear)[axis.coordinates.index(name)]
             if abs(abs(slope) - 1.0) > 1e-9:
                 chain.scale[name] = abs(slope)
-            steps.append(_Step(name, kind, pending, np.sign(slope) * axis.axis))
-        else:
-            label = f'{name}_{"translation" if k in TRANSLATIONS else "rotation"}{k % 3 + 1}'
-            steps.append(_Step(label, kind, pending, axis.axis,
-                               Mimic(name, slope / abs(lines[own[name]][0]))))
-        if error > 1e-9:
-            unit, factor = ('mm', 1e3) if k in TRANSLATIONS else ('deg', np.degrees(1.0))
-            chain.notes.append(f'{name}: an axis of {joint.name!r} that follows it along a curve '
-                               f'follows it along a straight line here, off by up to '
-                               f'{factor * error:.2g} {unit}.')
-        pending = Transform.identity()
+            steps.append(_Step(name, 'prismatic' if translation else 'revolute', pending,
+                               np.sign(slope) * axis.axis))
+            pending = Transform.identity()
     return steps, pending
-
-
-def _line(axis: TransformAxis, name: str, coordinates: Mapping[str, Coordinate],
-          still: Mapping[str, float], spans: Mapping[str, tuple[float, float]]
-          ) -> tuple[float, float, float]:
-    """Return slope and offset of the line nearest to an axis' function, and its largest error."""
-    q = np.linspace(*_span(coordinates[name], spans), SAMPLES)
-    values = _value(axis, still, name, q)
-    if axis.function.linear is not None:
-        slope = axis.function.linear[axis.coordinates.index(name)]
-        return slope, float(values[0] - slope * q[0]), 0.0
-    return _straight(q, values)
-
-
-def _straight(q: np.ndarray, values: np.ndarray) -> tuple[float, float, float]:
-    """Return slope and offset of the line nearest to some values, and its largest error."""
-    slope, offset = np.polyfit(q, values, 1)
-    return float(slope), float(offset), float(np.abs(slope * q + offset - values).max())
 
 
 def _span(coordinate: Coordinate,
           spans: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     """Return the range over which an approximation is fitted."""
+    least, most = spans.get(coordinate.name, (0.0, 0.0))
+    if most - least > 0.05:
+        # A little beyond the recording, so that the next step is within the range, too.
+        margin = 0.1 * (most - least)
+        return least - margin, most + margin
     low, high = max(coordinate.lower, -WIDE), min(coordinate.upper, WIDE)
-    if high - low > 2.0 * np.pi or high - low < 1e-3:
-        low, high = ASSUMED
-    if coordinate.name in spans:
-        least, most = spans[coordinate.name]
-        if most - least > 0.05:
-            # A little beyond the recording, so that the next step is within the range, too.
-            margin = 0.1 * (most - least)
-            return least - margin, most + margin
-    return low, high
+    return ASSUMED if high - low > 2.0 * np.pi or high - low < 1e-3 else (low, high)
 
 
 def _one_axis(joint: OpenSimJoint, coordinate: Coordinate, still: Mapping[str, float],
               points: np.ndarray, center: np.ndarray,
               spans: Mapping[str, tuple[float, float]],
               chain: _Chain) -> tuple[list[_Step], Transform]:
-    """Return the nearest single axis to a joint whose coordinate moves several axes."""
+    """Return the nearest hinge to a joint whose coordinate moves several axes."""
     q = np.linspace(*_span(coordinate, spans), SAMPLES)
     values = {name: np.full(len(q), value) for name, value in still.items()}
     R, p = joint_pose(joint.axes, {**values, coordinate.name: q})
     into = joint.in_child.inverse()
-    found = nearest_axis(q, R, p, points @ into.R.T + into.p, into.point(center))
-    if abs(found.scale - 1.0) > 1e-9:
+    found = nearest_hinge(q, R, p, points @ into.R.T + into.p, into.point(center))
+    if found is None:
+        raise ModelError(f'joint {joint.name!r}: expected a coordinate that turns it where it '
+                         f'moves several axes; {coordinate.name!r} only shifts it')
+    if found.scale != 1.0:
         chain.scale[coordinate.name] = found.scale
-    turning = found.kind == 'revolute'
-    low, high = np.degrees(q[[0, -1]]) if turning else q[[0, -1]]
+    low, high = np.degrees(q[[0, -1]])
     chain.notes.append(
         f'{coordinate.name}: {joint.name!r} also moves along other axes, as functions of it. '
-        f'Taken as one {"hinge" if turning else "slider"}, fitted from {low:.3g} to {high:.3g} '
-        f'{"deg" if turning else "m"}: off by {found.millimetres[0]:.1f} mm rms, '
-        f'{found.millimetres[1]:.1f} mm at most, and {found.degrees[0]:.1f} deg rms, '
-        f'{found.degrees[1]:.1f} deg at most.')
-    return [_Step(coordinate.name, found.kind, found.start, found.axis)], found.end
+        f'Taken as one hinge, fitted from {low:.3g} to {high:.3g} deg: off by '
+        f'{found.millimetres[0]:.1f} mm rms, {found.millimetres[1]:.1f} mm at most, and '
+        f'{found.degrees[0]:.1f} deg rms, {found.degrees[1]:.1f} deg at most.')
+    return [_Step(coordinate.name, 'revolute', found.start, found.axis)], found.end
 
 
 def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps: list[_Step],
@@ -356,14 +247,12 @@ def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps:
         placement, axis = lead @ _ours(step.before), TO_OURS @ step.axis
         if direct:
             placement, axis = placement @ tail, tail.R.T @ axis
-        elif link not in chain.links:
+        else:
             chain.links.append(link)
-        known = coordinates.get(step.name)
-        factor = chain.scale.get(step.name, 1.0)
-        limits = {} if known is None or known.upper <= known.lower else {
+        known, factor = coordinates[step.name], chain.scale.get(step.name, 1.0)
+        limits: dict[str, Any] = {} if known.upper <= known.lower else {
             'lower': factor * known.lower, 'upper': factor * known.upper}
-        chain.joints.append(Joint(step.name, step.kind, parent, link, placement, axis,
-                                  mimic=step.mimic, **limits))
+        chain.joints.append(Joint(step.name, step.kind, parent, link, placement, axis, **limits))
         parent, lead = link, Transform.identity()
         if last and not direct:
             chain.joints.append(Joint(f'{joint.name}_fixed', 'fixed', link, joint.child, tail))
@@ -468,7 +357,6 @@ def _assembled(document: Document, spans: Mapping[str, tuple[float, float]]) -> 
     links = {name: _turned(document.bodies[name]) for name in kept}
     joints: list[Joint] = []
     scale: dict[str, float] = {}
-    spans = _with_followers(document, spans)
     for joint in document.joints:
         if joint is root or joint.child not in kept:
             continue
@@ -485,7 +373,6 @@ def _assembled(document: Document, spans: Mapping[str, tuple[float, float]]) -> 
         notes += chain.notes
     coordinates = {found.name: found for joint in document.joints if joint.child in kept
                    for found in joint.coordinates}
-    joints = _followers(document.couplings, joints, coordinates, scale, notes)
     locked = [name for name, found in coordinates.items() if found.locked
               and name not in {joint.name for joint in joints}
               and name not in {found.name for found in root.coordinates}]
@@ -527,43 +414,3 @@ def _root(document: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]
 
 def _turned(inertia: Inertia) -> Inertia:
     return Inertia(inertia.mass, TO_OURS @ inertia.com, TO_OURS @ inertia.about_com @ TO_OURS.T)
-
-
-def _with_followers(document: Document,
-                    spans: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Return the spans, with those of coordinates tied to others by a constraint."""
-    ranges = {found.name: (found.lower, found.upper) for joint in document.joints
-              for found in joint.coordinates}
-    every = dict(spans)
-    for coupling in document.couplings:
-        if len(coupling.independent) == 1 and coupling.dependent not in every:
-            low, high = spans.get(coupling.independent[0],
-                                  ranges.get(coupling.independent[0], (-np.inf, np.inf)))
-            if np.isfinite(low) and np.isfinite(high):
-                values = coupling.function.evaluate(np.linspace(low, high, 31)[:, None])
-                every[coupling.dependent] = (float(values.min()), float(values.max()))
-    return every
-
-
-def _followers(couplings: list[Coupling], joints: list[Joint],
-               coordinates: Mapping[str, Coordinate], scale: Mapping[str, float],
-               notes: list[str]) -> list[Joint]:
-    """Return the joints, with those tied to others by a constraint following them."""
-    found = {joint.name: joint for joint in joints}
-    for coupling in couplings:
-        name, masters = coupling.dependent, coupling.independent
-        if name not in found or len(masters) != 1 or masters[0] not in found:
-            notes.append(f'{name} depends on {", ".join(masters)} by a constraint that is left '
-                         'out: it is taken as the recording has it.')
-            continue
-        master = coordinates[masters[0]]
-        low, high = max(master.lower, -3.0), min(master.upper, 3.0)
-        q = np.linspace(low, high, 31) if high > low else np.linspace(-1.0, 1.0, 31)
-        slope, offset, error = _straight(q, coupling.function.evaluate(q[:, None]))
-        if error > 1e-9:
-            notes.append(f'{name} follows {master.name} along a straight line, off by up to '
-                         f'{error:.2g} (rad or m).')
-        own, his = scale.get(name, 1.0), scale.get(master.name, 1.0)
-        found[name] = replace(found[name], mimic=Mimic(master.name, own * slope / his,
-                                                       own * offset))
-    return list(found.values())

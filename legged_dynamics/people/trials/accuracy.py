@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -33,41 +33,32 @@ SLACK_NS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Plates:
-    """True forces on nf feet at n instants."""
+    """True forces on nf feet at n instants, in world axes."""
 
-    # (n, nf, 3) [N]: of the ground on each foot; in world axes, or in the foot's where `in_foot`
-    # is set; NaN where it is not known
-    force: np.ndarray
-    in_foot: np.ndarray  # (nf,): feet whose forces are in the foot's own axes
+    force: np.ndarray  # (n, nf, 3) [N]: of the ground on each foot; NaN where it is not known
     valid: np.ndarray  # (n,): where all contacts are measured
-    # (n, nf, 3) [N m]: about the world's origin in world axes, or about the foot's in its own
-    # where `in_foot` is set; None when it is not known
-    moment: np.ndarray | None = None
+    moment: np.ndarray  # (n, nf, 3) [N m]: about the world's origin
 
-    def world_force(self, foot_rotation: np.ndarray) -> np.ndarray:
-        """Return the forces (n, nf, 3) [N] in world axes, given R_WF."""
-        turned = np.einsum('nfij,nfj->nfi', foot_rotation, self.force)
-        return np.where(self.in_foot[None, :, None], turned, self.force)
+    @property
+    def measured(self) -> np.ndarray:
+        """Forces (n, nf, 3) [N] where all contacts are measured, NaN elsewhere."""
+        return np.where(self.valid[:, None, None], self.force, np.nan)
 
-    def wrench_in_feet(self, foot_position: np.ndarray,
-                       foot_rotation: np.ndarray) -> np.ndarray | None:
-        """Return wrenches (n, nf, 6) in foot frames, given p_WF, R_WF; None if unknown."""
-        if self.moment is None:
-            return None
+    def wrench_in_feet(self, foot_position: np.ndarray, foot_rotation: np.ndarray) -> np.ndarray:
+        """Return wrenches (n, nf, 6) in foot frames, given p_WF and R_WF."""
         about_foot = self.moment - np.cross(foot_position, self.force)
-        f, m = (np.where(self.in_foot[None, :, None], values,
-                         np.einsum('nfji,nfj->nfi', foot_rotation, turned))
-                for values, turned in ((self.force, self.force), (self.moment, about_foot)))
-        return np.concatenate([f, m], axis=-1)
+        return np.concatenate([np.einsum('nfji,nfj->nfi', foot_rotation, part)
+                               for part in (self.force, about_foot)], axis=-1)
 
 
-def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...], valid: str,
-                stamps: np.ndarray) -> Plates | None:
+def read_plates(bag: BagReader, topics: Mapping[str, str], valid: str, stamps: np.ndarray,
+                dynamics: GaitInverseDynamics) -> Plates | None:
     """
-    Return the true forces in a bag at stamps [ns], or None without topics.
+    Return the true forces in a bag at stamps [ns] of a motion, or None without topics.
 
     ``valid``: topic of the flag that the truth is complete; empty when it always is.
     """
+    feet = [foot.link for foot in dynamics.feet]
     if not topics:
         return None
     for name, kind in (*((name, WRENCH) for name in topics.values()), *([(valid, BOOL)] * bool(
@@ -86,24 +77,26 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
                 record.append(decoded, message.receipt_ns)
     step = int(np.median(np.diff(stamps)))
     wrench = np.full((len(stamps), len(feet), 6), np.nan)
-    in_foot = np.zeros(len(feet), bool)
     for i, foot in enumerate(feet):
         if foot in records:
             wrench[:, i] = records[foot].at(stamps, round(TRUTH.max_gap * step))
-            in_foot[i] = records[foot].frame_id == foot
+            if records[foot].frame_id == foot:      # else in world axes, about its origin
+                wrench[:, i] = np.einsum('nij,nkj->nki', dynamics.foot_rotation[:, i],
+                                         wrench[:, i].reshape(-1, 2, 3)).reshape(-1, 6)
+                wrench[:, i, 3:] += np.cross(dynamics.base_position + dynamics.foot_arm[:, i],
+                                             wrench[:, i, :3])
     complete = np.isfinite(wrench).all(axis=(1, 2))
     if valid:
         complete &= flags.received_by(stamps + SLACK_NS)
-    return Plates(wrench[..., :3], in_foot, complete, wrench[..., 3:])
+    return Plates(wrench[..., :3], complete, wrench[..., 3:])
 
 
 # -------------------------------------------------------------------------------------------------
 # The belts of a treadmill, which move the ground under each foot backward.
 #
 # Speeds are positive for a belt that runs from front to back, as under a person who walks forward;
-# "back" is opposite to the mean heading of the base. Where no speed is given, soles that lie flat
-# are used: on the floor they are at rest, on a belt they all move alike. A runner has no flat
-# soles; then the stance foot is used while it rotates least.
+# "back" is opposite to the mean heading of the base. Where no speed is given, the stance foot is
+# used while it rotates least: on the floor it is at rest, on a belt all feet then move alike.
 
 
 AUTO = 'auto'
@@ -114,110 +107,65 @@ class BeltSettings:
     """Soles by which the speed of a belt is found."""
 
     least_speed: float = 0.05  # [sqrt(g l)]: less is noise
-    # A sole lies flat while it turns slowly near to its lowest position.
-    flat_turning: float = 0.5  # [rad/s]
-    flat_height: float = 0.02  # [leg length]
-    # Feet that never lie flat are used while they bear this load.
-    least_load: float = 0.7  # [weight]
+    flat_height: float = 0.02  # [leg length]: above the lowest position of a stance foot
+    least_load: float = 0.7  # [weight]: on it
+    fewest: int = 9  # Samples of stance of a foot that tell
     largest_spread: float = 0.25  # [speed of the belt]: between soles
 
 
 BELT = BeltSettings()
 
 
-def parse_belts(words: Sequence[str], feet: Sequence[str]) -> dict[str, str]:
+def belt_velocity(words: Sequence[str], feet: Sequence[str],
+                  base_rotation: np.ndarray) -> np.ndarray:
     """
-    Return each foot's belt from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
+    Return the ground velocity under each foot (n, nf, 3), world axes, by SPEED or FOOT=SPEED.
 
-    NAME is a topic or column. Raises ConfigurationError when only some feet have a belt.
+    ConfigurationError for other words, and when the base turns about: no direction is back.
     """
-    found: dict[str, str] = {}
+    speeds: dict[str, float] = {}
     for word in words:
         foot, separator, value = word.rpartition('=')
         if separator and foot not in feet:
             raise ConfigurationError(f'--belt-speed: expected a foot ({", ".join(feet)}), '
                                      f'got {foot!r}')
-        found.update({foot: value} if separator else dict.fromkeys(feet, value))
-    missing = [foot for foot in feet if found and foot not in found]
+        try:
+            speeds |= dict.fromkeys([foot] if separator else feet, float(value))
+        except ValueError:
+            raise ConfigurationError(f'--belt-speed: expected m/s, got {value!r}') from None
+    missing = [foot for foot in feet if foot not in speeds]
     if missing:
         raise ConfigurationError(f'--belt-speed: expected a belt for each foot, got none for '
                                  f'{", ".join(missing)}; 0 for the floor')
-    return found
-
-
-def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarray,
-                  base_rotation: np.ndarray,
-                  series: Callable[[str], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """
-    Return the ground velocity under each foot (n, nf, 3), world axes.
-
-    ``series`` returns times [s] and speeds [m/s] by name. Raises ConfigurationError when
-    the base turns about, so that no direction is back.
-    """
     forward = base_rotation[:, :2, 0].mean(axis=0)
     length = np.linalg.norm(forward)
     if length < 1e-3:
         raise ConfigurationError('--belt-speed: expected a base that faces one way, got one that '
                                  'turns about; its x axis says where forward is')
-    back = np.append(-forward / length, 0.0)
-    speeds = []
-    for foot in feet:
-        try:
-            speeds.append(np.full(len(time), float(belts[foot])))
-        except ValueError:
-            at, values = series(belts[foot])
-            speeds.append(np.interp(time, at, values))
-    return np.stack(speeds, axis=1)[..., None] * back
+    moved = np.outer([speeds[foot] for foot in feet], np.append(-forward / length, 0.0))
+    return np.tile(moved, (len(base_rotation), 1, 1))
 
 
 def found_belt(dynamics: GaitInverseDynamics, settings: BeltSettings = BELT
                ) -> np.ndarray | None:
     """Return a belt's velocity (3,), common to all stance soles; None if zero or unclear."""
-    scale, seen = speed_scale(dynamics), []
-    near = settings.flat_height * dynamics.leg_length
-    for i, points in enumerate(dynamics.sole_points()):
-        middle = points.mean(axis=1)
-        velocity = np.gradient(middle, dynamics.step, axis=0)
-        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + near
-        flat = low & (_turning(dynamics, i) < settings.flat_turning)
-        if flat.sum() < 3:
-            return _common(_rolling(dynamics), scale)
-        seen.append(velocity[flat, :2])
-    return _common(seen, scale)
-
-
-def _rolling(dynamics: GaitInverseDynamics) -> list[np.ndarray]:
-    """Return each sole's horizontal velocities in stance while it turns least, for runners."""
-    points = dynamics.sole_points()
-    height = np.stack([part[..., 2].min(axis=1) for part in points], axis=1)
-    near, seen = BELT.flat_height * dynamics.leg_length, []
-    for i, part in enumerate(points):
-        stance = (dynamics.load > BELT.least_load) & (height.argmin(axis=1) == i) & (
+    height = np.stack([part[..., 2].min(axis=1) for part in dynamics.sole_points()], axis=1)
+    near, seen = settings.flat_height * dynamics.leg_length, []
+    for i, part in enumerate(dynamics.sole_points()):
+        stance = (dynamics.load > settings.least_load) & (height.argmin(axis=1) == i) & (
             height[:, i] < np.percentile(height[:, i], 5.0) + near)
+        if stance.sum() < settings.fewest:
+            return None
         # The lowest part of a rigid sole moves back faster than the belt while the heel rises.
-        turning = _turning(dynamics, i)
-        steady = stance & (turning <= np.percentile(turning[stance], 25.0) if stance.any()
-                           else stance)
+        turning = np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], axis=0), axis=(1, 2))
+        steady = stance & (turning <= np.percentile(turning[stance], 25.0))
         velocity = np.gradient(part.mean(axis=1), dynamics.step, axis=0)
         seen.append(velocity[steady, :2])
-    return seen
-
-
-def _turning(dynamics: GaitInverseDynamics, i: int) -> np.ndarray:
-    """Return how fast one foot turns, (n,) [rad/s]."""
-    return np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], dynamics.step, axis=0),
-                          axis=(1, 2)) / np.sqrt(2.0)
-
-
-def _common(seen: list[np.ndarray], scale: float) -> np.ndarray | None:
-    """Return the velocity that all feet have in common, (3,) [m/s]; None if there is none."""
-    if any(len(values) < 3 for values in seen):
-        return None
-    middles = [np.median(values, axis=0) for values in seen]
-    common = np.mean(middles, axis=0)
+    common = np.mean([np.median(values, axis=0) for values in seen], axis=0)
     speed = float(np.linalg.norm(common))
     spread = max(float(np.median(np.linalg.norm(values - common, axis=1))) for values in seen)
-    if speed < BELT.least_speed * scale or spread > BELT.largest_spread * speed:
+    if (speed < settings.least_speed * speed_scale(dynamics)
+            or spread > settings.largest_spread * speed):
         return None
     return np.append(common, 0.0)
 
@@ -268,9 +216,8 @@ class FootErrors:
 
 def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
     """Return the errors of ground reactions; feet count from ``loaded`` [N] true force."""
-    truth = plates.world_force(reactions.foot_rotation)
-    on = (np.nan_to_num(truth[..., 2]) > loaded) & plates.valid[:, None]
-    error = reactions.force - truth
+    on = (np.nan_to_num(plates.force[..., 2]) > loaded) & plates.valid[:, None]
+    error = reactions.force - plates.force
     several = on & (on.sum(axis=1) > 1)[:, None]
     alone, valid = on & ~several, plates.valid
     agree = (on == reactions.contact)[valid]
@@ -286,12 +233,11 @@ def _rms(values: np.ndarray) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# Differences between the recording and its force plates: clock, heading, level, mass.
+# Differences between the recording and its force plates: clock and mass; and whether z is up.
 #
 # The motion determines the sum of all forces without any assumption on how the feet share it.
-# Compared with the sum of the plates, it gives the lag of their clock (from all three components),
-# the angle between their axes (horizontal forces), a tilt (mean horizontal force) and the mass.
-# Without plates, the plane on which the soles rest tells whether z is up. Nothing is corrected.
+# Compared with the sum of the plates, it gives the lag of their clock (from all three components)
+# and the mass. The plane on which the soles rest tells whether z is up. Nothing is corrected.
 
 
 @dataclass(frozen=True)
@@ -310,7 +256,6 @@ class AlignmentSettings:
     reported_angle: float = math.radians(1.0)  # [rad]
     reported_mass: float = 0.02  # Of the mass
     least_change: float = 0.03  # [weight]: variation of the vertical force, for a lag
-    least_level: float = 0.03  # [weight]: horizontal force, for an angle
     slope_distance: float = 0.5  # [leg length]: between places of rest, for a slope
     largest_slope: float = math.radians(8.0)  # [rad]
 
@@ -345,8 +290,6 @@ class Alignment:
     """Differences between plates and motion; NaN where they cannot be determined."""
 
     lag: float  # [s]: how much later than the motion the plates are
-    heading: float  # [rad]: angle about up from the motion's axes to those of the plates
-    tilt: float  # [rad]: angle between the plates' up and the motion's
     # Mass of the person or robot by the plates, as a multiple of the model's: their mean force
     # over that which the motion requires
     mass: float
@@ -364,10 +307,10 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
           settings: GaitSettings | None = None) -> Alignment:
     """Return the differences of clock, place and mass between plates and motion."""
     force, weight = dynamics.wrench[:, :3], dynamics.weight
-    truth = plates.world_force(dynamics.foot_rotation).sum(axis=1)
+    truth = plates.force.sum(axis=1)
     valid = plates.valid & np.isfinite(truth).all(axis=1)
     if valid.sum() < 10:
-        return Alignment(np.nan, np.nan, np.nan, np.nan)
+        return Alignment(np.nan, np.nan)
     lag = deviation = np.nan
     if force[valid, 2].std() > ALIGNMENT.least_change * weight:
         # The motion is low-passed, so the plates are smoothed before they are compared.
@@ -394,7 +337,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
             independent = max(3.0 * inner.sum() * dynamics.step / ALIGNMENT.mismatch_memory, 1.0)
             deviation = float(np.sqrt(2.0 * least / (independent * max(curvature, 1e-9))))
     later = plates_later(plates, dynamics.time, 0.0 if np.isnan(lag) else lag)
-    truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
+    truth = later.force.sum(axis=1)
     valid = later.valid & np.isfinite(truth).all(axis=1)
     f, p = force[valid], truth[valid]
     mass = mass_deviation = np.nan
@@ -405,46 +348,20 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
         ends = 2 * sum(1 for _ in runs(valid))
         mass_deviation = float(np.hypot(stated.scale_error, np.sqrt(ends) * speed / (
             GRAVITY * len(f) * dynamics.step)))
-    heading = np.nan
-    if len(f):
-        # Without their means, which a tilt shifts.
-        u, v = (values[:, :2] - values[:, :2].mean(axis=0) for values in (f, p))
-        level = min(np.sqrt(np.mean(values ** 2)) for values in (u, v))
-        if level > ALIGNMENT.least_level * weight:
-            cross = float(np.sum(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]))
-            along = float(np.sum(u * v))
-            # Only forces that agree except for a rotation determine an angle.
-            if np.hypot(cross, along) > 0.8 * np.sum(np.hypot(*u.T) * np.hypot(*v.T)):
-                heading = float(np.arctan2(cross, along))
-    tilt = (float(np.linalg.norm((p - f)[:, :2].mean(axis=0)) / p[:, 2].mean())
-            if len(p) and p[:, 2].mean() > 0.0 else np.nan)
-    return Alignment(lag, heading, tilt, mass, deviation, mass_deviation)
+    return Alignment(lag, mass, deviation, mass_deviation)
 
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
     """Return the forces of plates whose clock is ``lag`` [s] late, at the motion's times."""
-    step = float(np.median(np.diff(time)))
-    shift = lag / step
-    whole = int(np.floor(shift))
-    part = shift - whole
 
-    def shifted(values: np.ndarray, by: int) -> np.ndarray:
-        index = np.arange(len(values)) + by
-        inside = (index >= 0) & (index < len(values))
-        moved = values[index.clip(0, len(values) - 1)]
-        if values.dtype == bool:
-            return moved & inside
-        return np.where(inside[:, None, None], moved, np.nan)
+    def moved(values: np.ndarray) -> np.ndarray:
+        columns = values.reshape(len(time), -1).T
+        return np.stack([np.interp(time + lag, time, column, np.nan, np.nan)
+                         for column in columns], axis=1).reshape(values.shape)
 
-    def between(values: np.ndarray) -> np.ndarray:
-        found = (1.0 - part) * shifted(values, whole)
-        return found + part * shifted(values, whole + 1) if part > 1e-9 else found
-
-    force, valid = between(plates.force), shifted(plates.valid, whole)
-    if part > 1e-9:
-        valid = valid & shifted(plates.valid, whole + 1)
-    return replace(plates, force=force, valid=valid & np.isfinite(force).all(axis=(1, 2)),
-                   moment=None if plates.moment is None else between(plates.moment))
+    force = moved(plates.force)
+    valid = (moved(plates.valid) > 1.0 - 1e-9) & np.isfinite(force).all(axis=(1, 2))
+    return Plates(force, valid, moved(plates.moment))
 
 
 def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
@@ -478,13 +395,6 @@ def alignment_notes(alignment: Alignment) -> list[str]:
                      f'{"behind" if a.lag > 0.0 else "ahead of"} that of the motion, by the sum '
                      'of all forces. Curves and errors are compared with the clocks aligned; the '
                      'table of errors also lists them as recorded.')
-    if abs(a.heading) > 4.0 * ALIGNMENT.reported_angle:
-        found.append(f'The horizontal axes of the plates are turned by '
-                     f'{np.degrees(a.heading):+.1f} deg about up against those of the motion.')
-    if a.tilt > ALIGNMENT.reported_angle:
-        found.append(f'The up of plates and motion differ by {np.degrees(a.tilt):.1f} deg: the '
-                     'plates have a mean horizontal force that the motion has not. One of the two '
-                     'is not level.')
     if abs(a.mass - 1.0) > ALIGNMENT.reported_mass:
         found.append(f'The plates say {100.0 * (a.mass - 1.0):+.1f} % of the mass of the model. '
                      'Motion alone cannot tell; --mass KG takes it from a scale.')

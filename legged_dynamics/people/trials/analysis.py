@@ -10,7 +10,6 @@ shared, and the result is put together.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -44,7 +43,6 @@ from legged_dynamics.people.trials.accuracy import (
     floor_slope,
     foot_errors,
     found_belt,
-    parse_belts,
     plates_later,
     read_plates,
     slope_notes,
@@ -54,14 +52,8 @@ from legged_dynamics.people.trials.bag_motion import (
     BagMotion,
     motion_from_imu,
     motion_from_odometry,
-    speed_topic,
 )
-from legged_dynamics.people.trials.coordinates import read_coordinates
-from legged_dynamics.people.trials.csv_motion import (
-    CsvColumns,
-    read_contacts,
-    read_motion,
-)
+from legged_dynamics.people.trials.csv_motion import read_contacts, read_motion
 from legged_dynamics.people.trials.subject import (
     GaitOptions,
     Subject,
@@ -251,21 +243,6 @@ def _read(source: Path, options: GaitOptions) -> _Trial:
                   [*notes, *uneven])
 
 
-def _series(trial: _Trial, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return times [s] and values of a column or a topic of a recording."""
-    if format_of(trial.source) is OPENSIM_TABLE:
-        found, time, _, _ = read_coordinates(trial.source)
-        if name not in found:
-            raise ConfigurationError(f'{trial.source}: there is no column {name!r}; the columns '
-                                     f'are: {", ".join(found)}')
-        return time, found[name]
-    if _is_bag(trial.source):
-        with BagReader(trial.source) as bag:
-            return speed_topic(bag, name, trial.start_ns)
-    table = CsvColumns(trial.source)
-    return table.time(), table[name]
-
-
 def _is_bag(source: Path) -> bool:
     return not source.is_file() or source.suffix in (*SUFFIXES, '.bag')
 
@@ -322,8 +299,8 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
         notes = [note]
         stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
         topics, valid = truth_topics(subject, options, bag.topics)
-        plates = read_plates(bag, topics, tuple(foot.link for foot in subject.feet), valid, stamps)
-    dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
+        dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
+        plates = read_plates(bag, topics, valid, stamps, dynamics)
     return _Trial(source, subject, dynamics, notes, found.start_ns, found.contact, plates)
 
 
@@ -338,13 +315,12 @@ def _on_belt(trial: _Trial, options: GaitOptions) -> _Trial:
             notes = [f'The soles on the ground all move at {np.linalg.norm(common):.2f} m/s: '
                      'taken for the belt of a treadmill (--belt-speed 0 if it is none).']
     else:
-        velocity = belt_velocity(parse_belts(options.belt_speed, feet), feet, dynamics.time,
-                                 dynamics.motion.base_rotation, partial(_series, trial))
-        speeds = np.linalg.norm(velocity, axis=2).mean(axis=0)
+        velocity = belt_velocity(options.belt_speed, feet, dynamics.motion.base_rotation)
+        speeds = np.linalg.norm(velocity[0], axis=1)
         velocity = velocity if velocity.any() else None
         notes = ['The ground under the feet runs backward: ' + ', '.join(
-            f'{foot} {speed:.2f} m/s' for foot, speed in zip(feet, speeds))
-            + ' on average.'] * (velocity is not None)
+            f'{foot} {speed:.2f} m/s' for foot, speed in zip(feet, speeds)) + '.'] * (
+                velocity is not None)
     return trial.noting(*notes, belt=velocity, dynamics=dynamics.on_ground(velocity))
 
 

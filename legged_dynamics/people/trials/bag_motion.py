@@ -198,28 +198,6 @@ def _require_gravity(motion: RecordedMotion, imu: str, odometry: str) -> None:
             'expected the mount of the IMU in the URDF (robot.imu_link), or --base odometry')
 
 
-def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return times from ``start_ns`` [s] and speeds [m/s] on a topic.
-
-    Float64 or Float32, timed by receipt, or TwistStamped, of which x is taken.
-    """
-    kinds = ('std_msgs/msg/Float64', 'std_msgs/msg/Float32', 'geometry_msgs/msg/TwistStamped')
-    if name not in bag.topics or bag.topics[name].type not in kinds:
-        there = [topic for kind in kinds for topic in bag.of_type(kind)]
-        raise BagError(f'expected a speed or a topic with {", ".join(kinds)}, got {name!r}; '
-                       f'topics of these types are: {", ".join(there) or "(none)"}')
-    stamped = bag.topics[name].type == kinds[2]
-    stamps, speeds = [], []
-    for message in bag.messages({name}):
-        decoded = bag.decode(message)
-        stamps.append(stamp_ns(decoded.header.stamp) if stamped else message.receipt_ns)
-        speeds.append(decoded.twist.linear.x if stamped else decoded.data)
-    if not stamps:
-        raise BagError(f'{bag.path}: expected speeds on {name}, got no message')
-    return _seconds(stamps, start_ns), np.array(speeds, float)
-
-
 def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
           span: tuple[int | None, int | None]) -> None:
     counts = dict.fromkeys(takers, 0)

@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -160,9 +159,8 @@ def read_c3d(path: str | Path, limits: ReadingLimits = LIMITS) -> C3dFile:
     position[unseen | (position == 0.0).all(axis=2)] = np.nan
     time = start + np.arange(len(position)) / rate if rate else np.zeros(0)
     fast = float(content['analog_rate']) or rate
-    plates = [{key: content[f'plate{k}_{key}'] for key in (*_PLATE_UNITS, *_PLATE_VALUES)}
-              for k in range(1, int(content['plates']) + 1)]
-    loads = [_plate(path, k, plate, start, fast) for k, plate in enumerate(plates, start=1)]
+    loads = [_plate(path, k, plate, start, fast) for k, plate in enumerate(zip(
+        content['plate_units'], *(content[key] for key in _PLATE_VALUES)), start=1)]
     return C3dFile(Markers(time, names, position), loads)
 
 
@@ -225,6 +223,7 @@ def _main(path: str, out: str, seconds: str, most: str) -> int:
         file = ezc3d.c3d(path, extract_forceplat_data=True)
         points = np.asarray(file['data']['points'], float)
         parameters, header = file['parameters']['POINT'], file['header']
+        plates = file['data'].get('platform', [])
         found: dict[str, object] = {
             'rate': float(header['points']['frame_rate']),
             'first_frame': float(header['points']['first_frame']),
@@ -233,10 +232,10 @@ def _main(path: str, out: str, seconds: str, most: str) -> int:
             'unit': str((parameters.get('UNITS', {}).get('value') or ['mm'])[0]),
             'points': points,
             'residuals': np.asarray(file['data']['meta_points']['residuals'], float)[0],
-            'plates': len(file['data'].get('platform', []))}
-        for k, plate in enumerate(file['data'].get('platform', []), start=1):
-            found |= {f'plate{k}_{key}': str(plate[key]) for key in _PLATE_UNITS}
-            found |= {f'plate{k}_{key}': np.asarray(plate[key], float) for key in _PLATE_VALUES}
+            'plate_units': np.array([[str(plate[key]) for key in _PLATE_UNITS]
+                                     for plate in plates])}
+        found |= {key: np.array([plate[key] for plate in plates], float)
+                  for key in _PLATE_VALUES}
         np.savez(out, **found)      # type: ignore[arg-type]
     except MemoryError:
         print(f'it needs more than {int(most) / 1e6:.0f} MB, far more than a file of its size '
@@ -252,17 +251,16 @@ def _main(path: str, out: str, seconds: str, most: str) -> int:
 # Force plates.
 
 
-def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> ExternalLoad:
-    units = [str(plate[key]) for key in _PLATE_UNITS]
-    for unit, known in zip(units, (FORCE_UNITS, MOMENT_UNITS, UNITS)):
+def _plate(path: Path, number: int, plate: tuple[np.ndarray, ...], start: float,
+           rate: float) -> ExternalLoad:
+    units, *measured, corners = plate
+    parts = []
+    for unit, known, values in zip(map(str, units), (FORCE_UNITS, MOMENT_UNITS, UNITS), measured):
         if unit not in known:
             raise MeasurementError(f'{path}: force plate {number}: expected a unit out of '
                                    f'{", ".join(known)}, got {unit!r}')
-    force = FORCE_UNITS[units[0]] * np.nan_to_num(np.asarray(plate['force'], float).T)
-    free = MOMENT_UNITS[units[1]] * np.nan_to_num(np.asarray(plate['Tz'], float).T)
-    point = UNITS[units[2]] * np.nan_to_num(
-        np.asarray(plate['center_of_pressure'], float).T)
-    corners = np.asarray(plate['corners'], float)
+        parts.append(known[unit] * np.nan_to_num(values.T))
+    force, free, point = parts
     # Files hold the force on the plate or that on the person, which points up.
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
     up = int(np.argmax(np.abs(normal)))

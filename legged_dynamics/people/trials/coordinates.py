@@ -139,9 +139,15 @@ def read_coordinates(path: str | Path
 
 def in_radians(found: Mapping[str, np.ndarray], degrees: bool,
                osim: OpenSimModel) -> dict[str, np.ndarray]:
-    """Return coordinates of a table in radians and metres."""
-    return {name: np.radians(values) if degrees and osim.rotational(name) else values
-            for name, values in found.items()}
+    """Return coordinates of a table in radians and metres, coupled ones as the model has them."""
+    values = {name: np.radians(column) if degrees and osim.rotational(name) else column
+              for name, column in found.items()}
+    # A kneecap's angle follows the knee's, but some programs write another unit or zero.
+    for coupling in osim.document.couplings:
+        if coupling.dependent in osim.coordinates and {*coupling.independent} <= values.keys():
+            values[coupling.dependent] = coupling.function.evaluate(
+                np.stack([values[name] for name in coupling.independent], axis=1))
+    return values
 
 
 def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, in_degrees: bool,
@@ -154,9 +160,7 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
     their default, else MeasurementError.
     """
     values = {name: column for name, column in found.items() if name in osim.coordinates}
-    followers = set(model.mimics.joints)
-    wanted = [*osim.root_coordinates, *(name for name in model.joint_names
-                                        if name not in followers)]
+    wanted = [*osim.root_coordinates, *model.joint_names]
     missing = [name for name in wanted if name not in values]
     notes = []
     heavy = [name for name in missing if name in osim.root_coordinates
@@ -198,14 +202,11 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
         default = osim.coordinates[joint.name].default if joint.name in osim.coordinates else 0.0
         column = values.get(joint.name, np.full(n, default))
         position[:, k] = osim.scale.get(joint.name, 1.0) * column
-    given = [k for k, name in enumerate(model.joint_names) if name in values]
-    followed = np.array([model.mimics.positions(row) for row in position])
-    followed[:, given] = position[:, given]
     R, p = osim.base_pose({name: values[name] for name in osim.root_coordinates
                            if name in values})
     R, p = np.broadcast_to(R, (n, 3, 3)), np.broadcast_to(p, (n, 3))
     xyzw = np.array([quaternion_from_rotation(part) for part in R])
-    return Poses(time, np.array(p), xyzw, followed), notes
+    return Poses(time, np.array(p), xyzw, position), notes
 
 
 def _carried(model: RobotModel, name: str) -> float:
@@ -216,7 +217,7 @@ def _carried(model: RobotModel, name: str) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# The unit of angles in a table, and coordinates that contradict the model's couplings.
+# The unit of angles in a table.
 #
 # OpenSim's header states the unit (``inDegrees``). Tables of SIMM and of the format's version 0
 # have no such line, and are in degrees; tables that other programs write without it may be in
@@ -225,7 +226,7 @@ def _carried(model: RobotModel, name: str) -> float:
 
 @dataclass(frozen=True)
 class UnitSettings:
-    """By which angles are recognised as degrees or radians, and coordinates as coupled."""
+    """By which angles are recognised as degrees or radians."""
 
     # No joint of a body turns further: a larger angle is in degrees.
     largest_turn: float = 2.0 * math.pi  # [rad]
@@ -234,7 +235,6 @@ class UnitSettings:
     joints_beyond: int = 3  # Joints that are out of it as radians: a pair of arms sometimes is
     # As radians that would be a movement; smaller changes may be degrees of one who stands still.
     movement: float = 0.1  # [rad]
-    coupling_error: float = 0.2  # [rad or m]: of a coupled coordinate from that of the model
 
 
 UNITS = UnitSettings()
@@ -250,8 +250,9 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
     """
     if stated is not None:
         return stated, []
+    followers = {coupling.dependent for coupling in osim.document.couplings}
     angles = {name: values[np.isfinite(values)] for name, values in found.items()
-              if osim.rotational(name) and name not in _followed(osim)}
+              if osim.rotational(name) and name not in followers}
     angles = {name: values for name, values in angles.items() if len(values)}
     degrees = any(np.abs(values).max() > (UNITS.largest_root_turn if name in osim.root_coordinates
                                           else UNITS.largest_turn)
@@ -274,31 +275,3 @@ def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
     inside = [low <= unit * values.min() and unit * values.max() <= high
               for unit in (1.0, np.pi / 180.0)]
     return inside[1] and not inside[0]
-
-
-def without_contradictions(found: Mapping[str, np.ndarray], osim: OpenSimModel
-                           ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """
-    Return coordinates [rad or m] consistent with the model's couplings, and a note on the rest.
-
-    A kneecap's angle follows the knee's, but some programs write another unit or zero.
-    """
-    kept, contradicted = dict(found), []
-    for coupling in osim.document.couplings:
-        name, masters = coupling.dependent, coupling.independent
-        if name not in found or name not in _followed(osim) or any(
-                master not in found for master in masters):
-            continue
-        wanted = coupling.function.evaluate(np.stack([found[m] for m in masters], axis=1))
-        if not np.abs(found[name] - wanted).max() <= UNITS.coupling_error:
-            del kept[name]
-            contradicted.append(name)
-    if not contradicted:
-        return kept, []
-    return kept, ['Coordinates that the model couples to others, and that the table has otherwise '
-                  f'(often in another unit): {", ".join(contradicted)}. The model is followed.']
-
-
-def _followed(osim: OpenSimModel) -> set[str]:
-    """Return the coordinates whose joints follow others in the model."""
-    return {joint.name for joint in osim.joints if joint.mimic is not None}

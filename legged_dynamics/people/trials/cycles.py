@@ -116,10 +116,7 @@ class Curve:
         """Mean over the strides that plates measured, (101,), or None."""
         if self.measured is None or not np.isfinite(self.measured).any():
             return None
-        known = np.isfinite(self.measured)
-        total = np.where(known, self.measured, 0.0).sum(axis=0)
-        count = known.sum(axis=0)
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return np.ma.masked_invalid(self.measured).mean(axis=0).filled(np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +178,7 @@ def gait_cycles(result: GaitResult) -> GaitCycles:
     axes, truth = _walking_axes(result), None
     turned, plates = r.force @ axes, result.aligned_plates
     if plates is not None and plates.valid.any():
-        truth = np.where(plates.valid[:, None, None], plates.world_force(r.foot_rotation),
-                         np.nan) @ axes
+        truth = plates.measured @ axes
     for i, foot in enumerate(r.feet):
         for k, quantity in enumerate(FORCES):
             add(quantity, foot, 'N/kg', i, turned[:, i, k] / kilograms,
@@ -214,14 +210,12 @@ def _feet_of_joints(result: GaitResult) -> dict[int, int]:
 
 
 def measured_effort(result: GaitResult) -> np.ndarray | None:
-    """Return joint efforts (n, nv) under the plates' forces, or None without moments."""
+    """Return joint efforts (n, nv) under the plates' forces, or None without plates."""
     plates = result.aligned_plates
     if plates is None or not plates.valid.any():
         return None
     r = result.reactions
     wrench = plates.wrench_in_feet(r.foot_position, r.foot_rotation)
-    if wrench is None:
-        return None
     known = plates.valid & np.isfinite(wrench).all(axis=(1, 2))
     effort = result.dynamics.joint_efforts(np.nan_to_num(wrench))
     return np.where(known[:, None], effort, np.nan)

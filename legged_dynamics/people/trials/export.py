@@ -1,10 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a trial as CSV, Parquet, data frames, a bag, and files of OpenSim."""
+"""Results of a trial as CSV, a data frame, a bag, and files of OpenSim."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,7 +21,6 @@ from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 POINT = 'geometry_msgs/msg/PointStamped'
 
@@ -101,83 +100,9 @@ def to_pandas(result: GaitResult) -> pandas.DataFrame:
     import pandas
 
     frame = pandas.DataFrame(_table_of(result)).set_index('time')
-    frame.attrs = _about(result)
+    frame.attrs = {'source': str(result.source), 'model': result.model.name,
+                   'mass_kg': result.model.total_mass, 'method': result.method}
     return frame
-
-
-def to_xarray(result: GaitResult) -> xarray.Dataset:
-    """
-    Return the result as a Dataset over time, foot, joint and axis (extra `tables`).
-
-    It holds force with its covariance, moment, centre of pressure and contact of each foot,
-    position, velocity and effort of each joint, and the root residual, with units in the
-    attributes.
-
-    Parameters
-    ----------
-    result : GaitResult
-        The recording, analysed.
-
-    Returns
-    -------
-    xarray.Dataset
-
-    """
-    import xarray
-
-    r, motion = result.reactions, result.motion
-    axis, feet, joints = ['x', 'y', 'z'], list(r.feet), list(result.model.joint_names)
-    entries = {
-        'force': (('time', 'foot', 'axis'), r.force, 'N'),
-        'force_covariance': (('time', 'foot', 'axis', 'other_axis'), r.covariance, 'N^2'),
-        'contact_probability': (('time', 'foot'), r.probability, ''),
-        'wrench_force': (('time', 'foot', 'axis'), r.wrench[..., :3], 'N'),
-        'wrench_moment': (('time', 'foot', 'axis'), r.wrench[..., 3:], 'N m'),
-        'center_of_pressure': (('time', 'foot', 'axis'), r.center_of_pressure, 'm'),
-        'contact': (('time', 'foot'), r.contact, ''),
-        'position': (('time', 'joint'), motion.position, 'rad or m'),
-        'velocity': (('time', 'joint'), motion.velocity, 'rad/s or m/s'),
-        'effort': (('time', 'joint'), r.joint_effort, 'N m or N'),
-        'root_force': (('time', 'axis'), r.root_residual[:, :3], 'N'),
-        'root_moment': (('time', 'axis'), r.root_residual[:, 3:], 'N m'),
-        'supported': (('time',), r.supported, '')}
-    return xarray.Dataset(
-        {name: (over, values, {'units': unit}) for name, (over, values, unit) in entries.items()},
-        {'time': motion.time, 'foot': feet, 'joint': joints, 'axis': axis}, _about(result))
-
-
-def _about(result: GaitResult) -> dict[str, Any]:
-    return {'source': str(result.source), 'model': result.model.name,
-            'mass_kg': result.model.total_mass, 'method': result.method}
-
-
-def write_parquet(result: GaitResult, path: Path) -> Path:
-    """
-    Write the columns that `write_csv` writes as Parquet (extra `tables`).
-
-    Parameters
-    ----------
-    result : GaitResult
-        The recording, analysed.
-    path : Path
-        File to write.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Raises
-    ------
-    OutputError
-        When the file cannot be written.
-
-    """
-    try:
-        to_pandas(result).to_parquet(path)
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
-    return path
 
 
 def write_bag(result: GaitResult, path: Path, description: str = '',

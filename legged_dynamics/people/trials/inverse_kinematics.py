@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import ConfigurationError, MeasurementError, OutputError
-from legged_dynamics.people.trials.c3d import Markers, read_c3d, read_trc, write_trc
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.people.trials.c3d import read_c3d, read_trc, write_trc
 from legged_dynamics.people.trials.coordinates import read_storage
-from legged_dynamics.recordings.file_formats import C3D, TRC, format_of
+from legged_dynamics.recordings.file_formats import C3D, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,36 +34,35 @@ LEAST_MARKERS = 6
 LARGEST_ERROR = 0.02
 
 
-def inverse_kinematics(source: str | Path, model: str | Path, folder: str | Path,
-                       up: str = '') -> tuple[Path, list[str]]:
+def inverse_kinematics(source: Path, model: str | Path, folder: Path) -> tuple[Path, list[str]]:
     """
-    Compute coordinates from markers with OpenSim; return their path and notes.
+    Compute coordinates from markers (.c3d, .trc) with OpenSim; return their path and notes.
 
-    Writes ``<name>.trc``, ``<name>_ik.mot`` and marker errors to ``folder``. ``up``:
-    upright axis, empty: by force plates or markers.
+    Writes ``<name>.trc``, ``<name>_ik.mot`` and marker errors to ``folder``.
     """
-    source, model, folder = Path(source), Path(model), Path(folder)
     if find_spec('opensim') is None:
         raise ConfigurationError(
             'inverse kinematics of markers needs OpenSim, which is not installed: pip install '
             '".[opensim]"; or run it yourself, and give the coordinates it writes '
             '(.mot)')
-    markers, force = _read(source)
-    axis, how = ('xyz'.index(up), 'as given') if up else _upright(source, markers, force)
+    is_c3d = format_of(source) is C3D
+    markers = read_c3d(source).markers if is_c3d else read_trc(source)
+    if len(markers.time) < 2 or not np.isfinite(markers.position).any():
+        raise MeasurementError(f'{source}: expected markers over time, got none')
+    # People are taller than they are wide and deep; a .trc file is in OpenSim's axes.
+    extent = np.nanmax(markers.position, axis=1) - np.nanmin(markers.position, axis=1)
+    axis = int(np.argmax(np.nanmedian(extent, axis=0))) if is_c3d else 1
     # Rows: OpenSim's axes. Any level axis may be forward, for the root of the model is free.
     forward = np.eye(3)[(axis + 1) % 3 if axis == 2 else (axis + 2) % 3]
     turn = np.array([forward, np.eye(3)[axis], np.cross(forward, np.eye(3)[axis])])
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f'cannot write to the folder {folder}: {error}') from error
+    folder.mkdir(parents=True, exist_ok=True)
     trc, coordinates = folder / f'{source.stem}.trc', folder / f'{source.stem}_ik.mot'
     write_trc(trc, markers.time, markers.names, markers.position @ turn.T)
-    answer = _run_tool({'model': str(model.resolve()), 'markers': str(trc.resolve()),
+    answer = _run_tool({'model': str(Path(model).resolve()), 'markers': str(trc.resolve()),
                         'coordinates': str(coordinates.resolve()), 'name': source.stem,
                         'names': markers.names, 'start': float(markers.time[0]),
                         'end': float(markers.time[-1]), 'least': LEAST_MARKERS}, folder)
-    own, version = set(answer.get('own', ())), answer.get('version', '')
+    own = answer.get('own', [])
     shared = [name for name in markers.names if name in own]
     if 'own' in answer and len(shared) < LEAST_MARKERS:
         raise ConfigurationError(
@@ -74,13 +73,12 @@ def inverse_kinematics(source: str | Path, model: str | Path, folder: str | Path
     if answer.get('error') or not coordinates.is_file():
         raise MeasurementError(f'OpenSim cannot follow the markers of {source} with {model}: '
                                f'{answer.get("error") or "it wrote no coordinates"}')
-    notes = [f'Coordinates are by the inverse kinematics of OpenSim {version}, with '
-             f'{len(shared)} markers of equal weight; the upright axis of the laboratory is '
-             f'{"xyz"[axis]}, {how}.']
     left = [name for name in markers.names if name not in own]
-    if left:
-        notes.append(f'Markers that the model has not: {_some(left)}.')
-    return coordinates, [*notes, *_errors(folder / f'{source.stem}_ik_marker_errors.sto')]
+    return coordinates, [
+        f'Coordinates are by the inverse kinematics of OpenSim {answer["version"]}, with '
+        f'{len(shared)} markers of equal weight; the upright axis of the laboratory is '
+        f'{"xyz"[axis]}.', *[f'Markers that the model has not: {_some(left)}.'] * bool(left),
+        _error_of(folder / f'{source.stem}_ik_marker_errors.sto')]
 
 
 def _run_tool(task: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -132,48 +130,14 @@ def _tool(task: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _read(source: Path) -> tuple[Markers, np.ndarray | None]:
-    """Return markers in the axes of the file, and the mean force of its plates if it has any."""
-    if format_of(source) is C3D:
-        file = read_c3d(source)
-        total = sum((load.force.sum(axis=0) for load in file.loads), np.zeros(3))
-        return _checked(source, file.markers), total if np.any(total) else None
-    if format_of(source) is not TRC:
-        raise ConfigurationError(f'expected markers (.c3d, .trc), got {source}')
-    return _checked(source, read_trc(source)), None
-
-
-def _checked(source: Path, markers: Markers) -> Markers:
-    if len(markers.time) < 2 or not np.isfinite(markers.position).any():
-        raise MeasurementError(f'{source}: expected markers over time, got none')
-    return markers
-
-
-def _upright(source: Path, markers: Markers, force: np.ndarray | None) -> tuple[int, str]:
-    """Return the upright axis, and how it was found."""
-    if force is not None:
-        return int(np.argmax(np.abs(force))), 'by the force plates'
-    if format_of(source) is TRC:
-        return 1, 'as .trc files have it'
-    # People are taller than they are wide and deep, at every instant.
-    extent = np.nanmax(markers.position, axis=1) - np.nanmin(markers.position, axis=1)
-    return int(np.argmax(np.nanmedian(extent, axis=0))), 'by the height of the markers'
-
-
-def _errors(path: Path) -> list[str]:
-    """Return a note on the distance between markers and model, where the tool wrote it."""
-    if not path.is_file():
-        return []
+def _error_of(path: Path) -> str:
+    """Return a note on the distance between markers and model."""
     table = read_storage(path)
-    if 'marker_error_RMS' not in table.names:
-        return []
     column = table.values[:, table.names.index('marker_error_RMS')]
     rms = float(np.sqrt(np.mean(column ** 2)))
-    said = f'Markers are {1e3 * rms:.0f} mm rms from those of the model'
-    if rms > LARGEST_ERROR:
-        return [f'{said}: more than the {1e3 * LARGEST_ERROR:.0f} mm of a good fit. Is the model '
-                'scaled to this person?']
-    return [f'{said}.']
+    return f'Markers are {1e3 * rms:.0f} mm rms from those of the model' + (
+        '.' if rms <= LARGEST_ERROR else f': more than the {1e3 * LARGEST_ERROR:.0f} mm of a good '
+        'fit. Is the model scaled to this person?')
 
 
 def _some(names: Sequence[str]) -> str:

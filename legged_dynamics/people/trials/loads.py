@@ -199,7 +199,7 @@ def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
                      'clearly less than the motion asks for: a foot is beside them, and these are '
                      'not compared.')
     valid = inside & ~lost & ~short
-    return Plates(force, np.zeros(nf, bool), valid, moment), notes
+    return Plates(force, valid, moment), notes
 
 
 def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics

@@ -3,7 +3,7 @@
 """The report of inverse dynamics over a recording: figures, tables, verdict and page."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from matplotlib.patches import Polygon
 from legged_dynamics.model.standing import UP
 from legged_dynamics.pages import style
 from legged_dynamics.pages.page import Chart, Line, Table, command_line
-from legged_dynamics.pages.palette import FOOT_COLORS, foot_color
+from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.pages.section import (
     Cards,
     ChartRow,
@@ -46,67 +46,13 @@ from legged_dynamics.people.trials.cycles import (
 from legged_dynamics.recordings.report.analysis import distrust
 
 # -------------------------------------------------------------------------------------------------
-# Figures: forces, balance, centres of pressure, joint torques.
+# The figure of the centres of pressure.
 
 
 # Standard deviations on either side that hold 95 % of normal errors.
 COVERED = 1.96
-# Joints drawn at most: those with the largest torques.
-MOST_JOINT_CURVES = 12
 # Soles drawn at most for each foot.
 MOST_SOLES = 8
-
-
-def _draw_foot_forces(result: GaitResult) -> Figure:
-    """Draw each foot's force in world axes, contact shaded, the truth behind it."""
-    r, time, truth = result.reactions, result.motion.time, _truth(result)
-    figure = style.new_figure(0.9 + 1.8 * len(r.feet))
-    grid = figure.subplots(len(r.feet), 3, sharex=True, sharey='col', squeeze=False,
-                           width_ratios=(1, 1, 2))
-    for i, foot in enumerate(r.feet):
-        for k, axis in enumerate('xyz'):
-            axes = grid[i, k]
-            for first, end in runs(r.contact[:, i]):
-                axes.axvspan(time[first], time[end - 1], color=style.SHADE, zorder=0)
-            if truth is not None:
-                style.line(axes, time, truth[:, i, k], color=style.TRUTH, linewidth=2.2,
-                           label='measured')
-            style.line(axes, time, r.force[:, i, k], color=foot_color(i), label=result.method)
-            bar = COVERED * r.deviation[:, i, k]
-            axes.fill_between(time, r.force[:, i, k] - bar, r.force[:, i, k] + bar,
-                              color=foot_color(i), alpha=0.2, linewidth=0.0)
-            style.dress(axes, x='time [s]' if i == len(r.feet) - 1 else '',
-                        y=f'{foot} [N]' if k == 0 else '',
-                        title=f'$f_{axis}$, world axes' if i == 0 else '')
-    grid[0, 0].set_xlim(time[0], time[-1])
-    figure.legend(*grid[0, 2].get_legend_handles_labels(), loc='outside upper right', ncols=2,
-                  frameon=False, fontsize=8.5)
-    return figure
-
-
-def _draw_balance(result: GaitResult) -> Figure:
-    """Draw the vertical force of all feet, and what no foot explains."""
-    r, time, truth = result.reactions, result.motion.time, _truth(result)
-    figure = style.new_figure(5.2)
-    top, force, moment = figure.subplots(3, 1, sharex=True, height_ratios=(2, 1, 1))
-    if truth is not None:
-        style.line(top, time, truth[..., 2].sum(axis=1), color=style.TRUTH, linewidth=2.2,
-                   label='measured')
-    style.line(top, time, r.force[..., 2].sum(axis=1), color='black', label='from the motion')
-    top.axhline(result.weight, color='#bb4444', linewidth=0.8, linestyle=':', label='weight')
-    style.dress(top, y='all feet $f_z$ [N]')
-    style.legend(top, ncols=3)
-    for axes, part, unit in ((force, slice(0, 3), 'N'), (moment, slice(3, 6), 'N m')):
-        for name, values, color in zip('xyz', r.root_residual[:, part].T, FOOT_COLORS):
-            style.line(axes, time, values, color=color, label=name)
-        style.dress(axes, y=f'unexplained\n[{unit}]')
-    for axes in (top, force, moment):
-        for first, end in runs(~r.supported):
-            axes.axvspan(time[first], time[end - 1], color='#f6dede', zorder=0)
-    style.legend(force, ncols=3)
-    moment.set_xlabel('time [s]')
-    moment.set_xlim(time[0], time[-1])
-    return figure
 
 
 def _draw_pressure(result: GaitResult) -> Figure:
@@ -129,32 +75,6 @@ def _draw_pressure(result: GaitResult) -> Figure:
     style.dress(axes, x='x, world [m]', y='y, world [m]')
     style.legend(axes)
     return figure
-
-
-def _draw_joint_torques(result: GaitResult) -> Figure:
-    """Draw the torques of the joints that need most."""
-    effort, names = result.reactions.joint_effort, result.model.joint_names
-    chosen = sorted(_most_loaded(result, MOST_JOINT_CURVES))
-    rows = -(-len(chosen) // 3)
-    figure = style.new_figure(0.7 + 1.55 * rows)
-    grid = figure.subplots(rows, 3, sharex=True, squeeze=False)
-    for axes, joint in zip(grid.flat, chosen):
-        style.line(axes, result.motion.time, effort[:, joint], color='black')
-        style.dress(axes, title=f'{names[joint]} [{_unit(result, joint)}]')
-    for axes in grid.flat[len(chosen):]:
-        axes.set_visible(False)
-    for axes in grid[-1]:
-        axes.set_xlabel('time [s]')
-    grid[0, 0].set_xlim(result.motion.time[0], result.motion.time[-1])
-    return figure
-
-
-def _truth(result: GaitResult) -> np.ndarray | None:
-    plates = result.aligned_plates
-    if plates is None:
-        return None
-    force = plates.world_force(result.reactions.foot_rotation)
-    return np.where(plates.valid[:, None, None], force, np.nan)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -329,20 +249,11 @@ def _mass_text(result: GaitResult) -> str:
 
 # -------------------------------------------------------------------------------------------------
 
-FIGURES = {
-    'forces': ('Forces on the feet', _draw_foot_forces,
-               'Force of the ground on each foot, world axes, with the range that should hold '
-               '95 % of measurements. Grey shade: contact. Grey line: measured, where all '
-               'contacts are.'),
-    'balance': ('Balance', _draw_balance,
-                'Above: vertical force of all feet. Below: force and moment at the base that no '
-                'foot can give without pulling, slipping or pressing beside its sole; world axes, '
-                'about its origin. Shaded red: something else than the feet must bear load.'),
-    'pressure': ('Centres of pressure', _draw_pressure,
-                 'Where each foot presses, seen from above, on outlines of its sole in the middle '
-                 'of stance. x forward.'),
-    'torques': ('Joint torques', _draw_joint_torques,
-                'What muscles or motors deliver, of the joints that need most.')}
+PRESSURE = ('Where each foot presses, seen from above, on outlines of its sole in the middle of '
+            'stance. x forward.')
+TORQUES = 'What muscles or motors deliver, of the joints that need most.'
+UNEXPLAINED = ('What no foot can give without pulling, slipping or pressing beside its sole, '
+               "about the base's origin.")
 CHARTS = ('Force of the ground on each foot, world axes; dashed: the range that should hold 95 % '
           'of measurements; grey: measured, where all contacts are. '
           'Drag to zoom, double click to see all, click on a name to hide it.')
@@ -367,16 +278,13 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
     source = result.source.resolve()
     sentence, judged = verdict(result)
     reasons = doubts(result)
-    figures = {name: ReportFigure(name, partial(draw, result), caption)
-               for name, (_, draw, caption) in FIGURES.items()}
     sections = [
         _forces_section(result), *_cycles_sections(result, cycles or gait_cycles(result)),
         ReportSection('What to know', [Listing(result.notes or ['Nothing was odd.'])]),
         *_table_sections(result),
-        *(ReportSection(FIGURES[name][0], [figures[name]]) for name in ('balance', 'pressure')),
-        ReportSection('Joint torques over time', [_torque_chart(result)]),
-        # The page has charts of these; the figures are for other documents.
-        ReportSection('', [replace(figures[name], caption='') for name in ('forces', 'torques')])]
+        ReportSection('Centres of pressure', [
+            ReportFigure('pressure', partial(_draw_pressure, result), PRESSURE)]),
+        ReportSection('Joint torques over time', [_torque_chart(result)])]
     return Report(
         f'Inverse dynamics: {source.parent.name}/{source.name}',
         f'{result.model.name}, {result.model.total_mass:.2f} kg, '
@@ -453,9 +361,8 @@ def _cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) ->
 
 def _force_charts(result: GaitResult) -> list[Chart]:
     """Return the charts of the feet's forces and of what no foot explains."""
-    r, charts, measured = result.reactions, [], None
-    if result.plates is not None and result.plates.valid.any():
-        measured = _truth(result)
+    r, charts, plates = result.reactions, [], result.aligned_plates
+    measured = plates.measured if plates is not None and plates.valid.any() else None
     for axis, title in ((2, 'Vertical force'), (0, 'Force along x'), (1, 'Force along y')):
         lines = []
         for i, foot in enumerate(r.feet):
@@ -467,9 +374,15 @@ def _force_charts(result: GaitResult) -> list[Chart]:
                       for end, sign in (('low', -1.0), ('high', 1.0))]
         charts.append(Chart(title, 'N', result.motion.time, lines, 0.02 * result.weight,
                             height=330 if axis == 2 else 210))
-    rest = np.linalg.norm(r.root_residual[:, :3], axis=1)
-    charts.append(Chart('Force that no foot explains', 'N', result.motion.time,
-                        [Line('residual', rest, 7)], 0.02 * result.weight, height=170))
+    sums = [Line('from the motion', r.force[..., 2].sum(axis=1), 0)]
+    if measured is not None:
+        sums.insert(0, Line('measured', measured[..., 2].sum(axis=1), -1))
+    charts.append(Chart('Vertical force of all feet', 'N', result.motion.time, sums,
+                        0.02 * result.weight, height=170))
+    for what, unit, part in (('Force', 'N', slice(0, 3)), ('Moment', 'N m', slice(3, 6))):
+        rest = np.linalg.norm(r.root_residual[:, part], axis=1)
+        charts.append(Chart(f'{what} that no foot explains', unit, result.motion.time, [
+            Line('residual', rest, 7)], 0.02 * result.weight, height=170, caption=UNEXPLAINED))
     return charts
 
 
@@ -478,4 +391,4 @@ def _torque_chart(result: GaitResult) -> Chart:
     return Chart('Joint torques', 'N m', result.motion.time,
                  [Line(result.model.joint_names[k], result.reactions.joint_effort[:, k], n)
                   for n, k in enumerate(_most_loaded(result, MOST_JOINTS))],
-                 caption=FIGURES['torques'][2])
+                 caption=TORQUES)

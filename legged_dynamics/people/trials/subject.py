@@ -23,7 +23,6 @@ from legged_dynamics.people.trials.coordinates import (
     in_radians,
     poses_of,
     read_coordinates,
-    without_contradictions,
 )
 from legged_dynamics.people.trials.csv_motion import read_motion
 from legged_dynamics.people.trials.loads import plates_of, read_loads, turned_to
@@ -98,8 +97,7 @@ class GaitOptions:
         for the model's corrected by force plates where there are any (of a robot with a YAML: not
         corrected).
     belt_speed : tuple of str
-        Speed of a treadmill's belts, as `plates.parse_belts` takes them; 'auto': found by the
-        soles.
+        Speed of a treadmill's belt [m/s], or FOOT=SPEED for each foot; 'auto': found by the soles.
     compare : bool
         Whether the other methods are compared with the truth as well.
 
@@ -361,13 +359,13 @@ def read_trial(source: Path, options: GaitOptions
         # Motion files of version 0 are in degrees.
         degrees, unit = angle_unit(written, table.in_degrees, osim, (
             source.suffix.lower() == '.mot' and table.version in ('', '0')))
-        found, contradicted = without_contradictions(in_radians(written, degrees, osim), osim)
+        found = in_radians(written, degrees, osim)
         osim = osim.fitted({name: (float(values.min()), float(values.max()))
                             for name, values in found.items() if name in osim.coordinates})
         model = osim.robot()
         poses, notes = poses_of(source, found, time, degrees, osim, model,
                                 options.missing_at_zero)
-        notes = [*unit, *contradicted, *notes]
+        notes = [*unit, *notes]
         if others:
             notes.append(f'Of the states only coordinates are used; {len(others)} other columns '
                          'are left alone.')
