@@ -130,8 +130,8 @@ def test_two_robots_in_two_namespaces_do_not_collide(bench):
     ('robot.feet', ['LF_FOOT'], 'is read when the node is configured'),
     ('noise.gyro', 0.1, 'is read when the node is configured'),
     ('input_depth', 7, 'is read when the node is configured'),
-    ('markers.rate', -1.0, 'out'), ('markers.rate', 'fast', 'type'), ('no_such', 1, 'declared'),
-    ('autostart', False, 'read-only'), ('use_sim_time', 'yes', '')])
+    ('markers.rate', -1.0, 'out'), ('markers.rate', 'fast', 'a number'),
+    ('no_such', 1, 'declared'), ('autostart', False, 'read-only'), ('use_sim_time', 'yes', '')])
 def test_what_would_have_no_effect_or_no_sense_is_refused(bench, name, value, why):
     node = bench.host(GroundReactionNode, VALUES)
     before = dict(node.component.parameters)

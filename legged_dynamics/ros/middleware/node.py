@@ -24,7 +24,7 @@ from legged_dynamics.ros.middleware.arguments import (
 )
 from legged_dynamics.ros.middleware.cdr import deserialize
 from legged_dynamics.ros.middleware.messages import message_class, type_name
-from legged_dynamics.ros.middleware.parameters import ParameterDescriptor, ParameterStore
+from legged_dynamics.ros.middleware.parameters import ParameterStore
 from legged_dynamics.ros.middleware.protocol import (
     Bounds,
     Publication,
@@ -34,6 +34,7 @@ from legged_dynamics.ros.middleware.protocol import (
     overridden,
     stamp_ns,
 )
+from legged_dynamics.schema import Setting
 
 # -------------------------------------------------------------------------------------------------
 # A node's log for the backends without rclpy, in the form of rclpy's console output.
@@ -195,8 +196,7 @@ class StandaloneNode(ParameterStore):
         self._endpoints: list[Any] = []
         self.timers: list[_NodeTimer] = []
         self.fault_handler: Callable[[Exception], None] | None = None
-        descriptor = ParameterDescriptor('Take time from /clock.', read_only=True)
-        if self.declare_parameter('use_sim_time', False, descriptor).value:
+        if self.declare(Setting('use_sim_time', False, '', 'Take time from /clock.')):
             self._clock.follow(0)
             self.create_subscription(message_class('rosgraph_msgs/msg/Clock'), '/clock',
                                      lambda msg: self._clock.follow(stamp_ns(msg.clock)),

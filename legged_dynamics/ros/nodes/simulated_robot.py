@@ -12,7 +12,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.middleware.parameters import StandaloneDialect, declare_settings
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import urdf_text
@@ -104,12 +104,12 @@ class SimulatedRobotNode(Component):
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        kind = declare_settings(node, dialect, (KIND,), read_only=True)
+        kind = node.declare(KIND, read_only=True)
         self.common = RobotComponent(
-            self, (*ROBOT, *plant_settings(kind[KIND.name]), *NODE_SETTINGS),
+            self, (*ROBOT, *plant_settings(kind), *NODE_SETTINGS),
             lambda values: Schedule.from_text(values['schedule']))
         self.parameters = self.common.parameters
-        self.parameters.update(kind)
+        self.parameters[KIND.name] = kind
         self._steady = SteadyClock(node)
         self._timer: Any = None
 
