@@ -76,50 +76,50 @@ class MarkerMaker:
     def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple,
               shown: bool = True) -> Any:
         """Return an arrow from one point to another; what removes it where it is not shown."""
-        return self._made('ARROW', ns, number, (0.015, 0.03, 0.04), color, shown,
+        return self._made('ARROW', ns, number, shown, (0.015, 0.03, 0.04), color,
                           points=(start, end))
 
     def label(self, ns: str, number: int, place: Any, text: str, shown: bool = True) -> Any:
         """Return a text, lines 4 cm high, that faces the viewer."""
-        return self._made('TEXT_VIEW_FACING', ns, number, (0.0, 0.0, 0.04), WHITE, shown,
+        return self._made('TEXT_VIEW_FACING', ns, number, shown, (0.0, 0.0, 0.04), WHITE,
                           place=place, text=text)
 
     def outline(self, ns: str, number: int, corners: np.ndarray, color: tuple,
                 shown: bool = True) -> Any:
         """Return a closed line through points; one alone is not shown."""
-        return self._made('LINE_STRIP', ns, number, (LINE_WIDTH, 0.0, 0.0), color,
-                          shown and len(corners) > 1, points=(*corners, *corners[:1]))
+        return self._made('LINE_STRIP', ns, number, shown and len(corners) > 1,
+                          (LINE_WIDTH, 0.0, 0.0), color, points=(*corners, *corners[:1]))
 
     def triangles(self, ns: str, number: int, corners: Iterable[Any], color: tuple,
                   shown: bool = True) -> Any:
         """Return translucent triangles: three corners of each after each other."""
-        return self._made('TRIANGLE_LIST', ns, number, (1.0, 1.0, 1.0), color, shown,
+        return self._made('TRIANGLE_LIST', ns, number, shown, (1.0, 1.0, 1.0), color,
                           points=corners, opacity=_SEEN)
 
     def sphere(self, ns: str, number: int, place: Any, color: tuple, shown: bool = True,
                diameters: Any = (0.03, 0.03, 0.03), **look: Any) -> Any:
         """Return a ball, or an ellipsoid along axes that a quaternion ``xyzw`` turns."""
-        return self._made('SPHERE', ns, number, tuple(diameters), color, shown, place=place,
+        return self._made('SPHERE', ns, number, shown, tuple(diameters), color, place=place,
                           **look)
 
     def array(self, markers: list[Any]) -> Any:
         """Return a visualization_msgs/MarkerArray."""
         return self._dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
 
-    def _made(self, kind: str, ns: str, number: int, scale: tuple, color: tuple, shown: bool,
-              points: Iterable[Any] = (), place: Any = None, text: str = '',
-              xyzw: Any = (0.0, 0.0, 0.0, 1.0), opacity: float = 0.9) -> Any:
+    def _made(self, kind: str, ns: str, number: int, shown: bool, scale: tuple,
+              color: tuple, **look: Any) -> Any:
         if not shown:
             return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
         red, green, blue = color
         made = self._marker(
             header=self._header, ns=ns, id=number, type=getattr(self._marker, kind),
-            action=self._marker.ADD, scale=vector3(self._dialect, scale), text=text,
-            color=self._color(r=red, g=green, b=blue, a=opacity), lifetime=self._lifetime,
-            points=[point(self._dialect, one) for one in points])
-        if place is not None:
-            made.pose.position = point(self._dialect, place)
-            made.pose.orientation = quaternion(self._dialect, xyzw)
+            action=self._marker.ADD, scale=vector3(self._dialect, scale),
+            color=self._color(r=red, g=green, b=blue, a=look.get('opacity', 0.9)),
+            points=[point(self._dialect, one) for one in look.get('points', ())],
+            text=look.get('text', ''), lifetime=self._lifetime)
+        if 'place' in look:
+            made.pose.position = point(self._dialect, look['place'])
+            made.pose.orientation = quaternion(self._dialect, look.get('xyzw', (0, 0, 0, 1)))
         return made
 
 

@@ -54,7 +54,7 @@ def _compile_writer(message: Definition) -> Callable[[Any, list, int], int]:
     code.line('def function(m, parts, n):')
     code.indent = '    '
     _write_fields(code, message, 'm')
-    code.flush_writes()
+    code.flush(True)
     code.line('return n')
     return code.compile(f'writer of {message.name}')
 
@@ -66,7 +66,7 @@ def _reader(name: str) -> Callable[[bytes, int], tuple[Any, int]]:
     code.line('def function(d, n):')
     code.indent = '    '
     expression = _read_fields(code, definition(name))
-    code.flush_reads()
+    code.flush(False)
     code.line(f'return {expression}, n')
     return code.compile(f'reader of {name}')
 
@@ -84,41 +84,35 @@ class _Code:
     def line(self, text: str) -> None:
         self.lines.append(self.indent + text)
 
-    def name(self, value: Any, stem: str) -> str:
-        self.count += 1
-        self.names[f'{stem}{self.count}'] = value
-        return f'{stem}{self.count}'
-
     def fresh(self, stem: str) -> str:
         self.count += 1
         return f'{stem}{self.count}'
 
+    def name(self, value: Any, stem: str) -> str:
+        name = self.fresh(stem)
+        self.names[name] = value
+        return name
+
     def number(self, code: str, expression: str, length: int = 1) -> None:
         self.run.append((code, length, expression))
 
-    def flush_writes(self) -> None:
-        if self.run:
-            structs = _run_structs(self.run)
-            packs = self.name(tuple(entry.pack for entry in structs), 'pack')
-            sizes = self.name(tuple(entry.size for entry in structs), 'size')
+    def flush(self, writes: bool) -> None:
+        if not self.run:
+            return
+        structs = _run_structs(self.run)
+        sizes = self.name(tuple(entry.size for entry in structs), 'size')
+        work = self.name(tuple(entry.pack if writes else entry.unpack_from for entry in structs),
+                         'struct')
+        if writes:
             values = ', '.join(('*' if length > 1 else '') + expression
                                for _, length, expression in self.run)
-            self.line(f'parts.append({packs}[n & 7]({values}))')
-            self.line(f'n += {sizes}[n & 7]')
-            self.run.clear()
-
-    def flush_reads(self) -> None:
-        if self.run:
-            structs = _run_structs(self.run)
-            unpacks = self.name(tuple(entry.unpack_from for entry in structs), 'unpack')
-            sizes = self.name(tuple(entry.size for entry in structs), 'size')
-            targets = []
-            for _, length, expression in self.run:
-                targets += ([expression] if length == 1 else
-                            [f'{expression}_{i}' for i in range(length)])
-            self.line(f'{", ".join(targets)}, = {unpacks}[n & 7](d, n)')
-            self.line(f'n += {sizes}[n & 7]')
-            self.run.clear()
+            self.line(f'parts.append({work}[n & 7]({values}))')
+        else:
+            targets = [target for _, length, expression in self.run for target in (
+                [expression] if length == 1 else [f'{expression}_{i}' for i in range(length)])]
+            self.line(f'{", ".join(targets)}, = {work}[n & 7](d, n)')
+        self.line(f'n += {sizes}[n & 7]')
+        self.run.clear()
 
     def compile(self, title: str) -> Any:
         exec(compile('\n'.join(self.lines), f'<{title}>', 'exec'), self.names)
@@ -149,7 +143,7 @@ def _write_fields(code: _Code, message: Definition, owner: str) -> None:
             text = code.fresh('s')
             code.line(f'{text} = {value}.encode()')
             code.number('I', f'len({text}) + 1')
-            code.flush_writes()
+            code.flush(True)
             code.line(f'parts.append({text}); parts.append(_pads[1]); n += len({text}) + 1')
         elif entry.size is None:
             code.number(PRIMITIVES[entry.type][0], value)
@@ -162,7 +156,7 @@ def _write_fields(code: _Code, message: Definition, owner: str) -> None:
 
 
 def _write_messages(code: _Code, entry: Field, value: str) -> None:
-    code.flush_writes()
+    code.flush(True)
     items, write = code.fresh('q'), code.name(_writer(entry.type), 'write')
     code.line(f'{items} = {value}')
     code.line(f'if len({items}) != {entry.size}: raise ValueError(len({items}))')
@@ -174,7 +168,7 @@ def _write_sequence(code: _Code, entry: Field, value: str) -> None:
     number = PRIMITIVES[entry.type][0] if entry.type in NUMERIC else None
     code.line(f'{items} = _array({value}, {number!r})' if number else f'{items} = {value}')
     code.number('I', f'len({items})')
-    code.flush_writes()
+    code.flush(True)
     if number:
         size = struct.calcsize('<' + number)
         code.line(f'if len({items}):')
@@ -199,13 +193,13 @@ def _read_fields(code: _Code, message: Definition) -> str:
         elif entry.size is None and entry.type == 'string':
             length = code.fresh('k')
             code.number('I', length)
-            code.flush_reads()
+            code.flush(False)
             code.line(f"{local} = d[n:n + {length} - 1].decode() if {length} else ''")
             code.line(f'n += {length}')
         elif entry.size is None:
             code.number(PRIMITIVES[entry.type][0], local)
         elif entry.size > 0 and entry.is_message:
-            code.flush_reads()
+            code.flush(False)
             _read_messages(code, entry, local, str(entry.size))
         elif entry.size > 0:
             number = PRIMITIVES[entry.type][0]
@@ -223,7 +217,7 @@ def _read_fields(code: _Code, message: Definition) -> str:
 def _read_sequence(code: _Code, entry: Field, local: str) -> None:
     length = code.fresh('k')
     code.number('I', length)
-    code.flush_reads()
+    code.flush(False)
     if entry.type in NUMERIC:
         code.line(f'{local}, n = _numbers(d, n, {length}, {PRIMITIVES[entry.type][0]!r})')
     elif entry.type == 'bool':

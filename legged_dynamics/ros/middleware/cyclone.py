@@ -213,23 +213,15 @@ def _envelope(name: str) -> type[IdlStruct]:
               if name in DEFINITIONS else {'opaque': types.uint8})
     made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
                            dataclassify=False)
-    for method in (_init, _serialize):
-        setattr(made, {'_init': '__init__', '_serialize': 'serialize'}[method.__name__], method)
-    made.deserialize = classmethod(_deserialize)  # type: ignore[assignment]
-    made.deserialize_key = classmethod(_deserialize)  # type: ignore[assignment]
+    read = classmethod(lambda cls, data, *_, **__: cls(data))
+    for method, does in (('__init__', _init), ('serialize', lambda self, *_, **__: self.cdr),
+                         ('deserialize', read), ('deserialize_key', read)):
+        setattr(made, method, does)
     return made
 
 
 def _init(self: Any, cdr: bytes) -> None:
     self.cdr = cdr
-
-
-def _serialize(self: Any, *_: Any, **__: Any) -> bytes:
-    return self.cdr
-
-
-def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
-    return cls(data)
 
 
 def _idl_type(entry: Field) -> Any:
@@ -267,14 +259,9 @@ def _policies(qos: QoSProfile, name: str) -> Qos:
 
 
 def _profile_of(offered: Qos) -> QoSProfile:
-    """Return what a discovered publisher offers; its depth is not announced unless it latches."""
-    reliability, durability = offered[Policy.Reliability], offered[Policy.Durability]
-    service = offered[Policy.DurabilityService]
-    latched = durability is not None and durability != Policy.Durability.Volatile
-    depth = 1
-    if latched and service is not None:
-        depth = max(1, getattr(service.history, 'depth', 1))
-    return QoSProfile(depth, isinstance(reliability, Policy.Reliability.Reliable), latched)
+    """Return what a discovered publisher offers; its depth is not announced."""
+    return QoSProfile(1, isinstance(offered[Policy.Reliability], Policy.Reliability.Reliable),
+                      offered[Policy.Durability] not in (None, Policy.Durability.Volatile))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -465,8 +452,7 @@ class CycloneBus:
                 continue
             offered = _profile_of(entry.qos)
             known = found.get((topic, kind), offered)
-            found[topic, kind] = QoSProfile(max(known.depth, offered.depth),
-                                            known.reliable and offered.reliable,
+            found[topic, kind] = QoSProfile(1, known.reliable and offered.reliable,
                                             known.latched and offered.latched)
         return [_TopicInfo(topic, kind, found[topic, kind]) for topic, kind in sorted(found)]
 

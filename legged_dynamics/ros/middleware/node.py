@@ -83,13 +83,10 @@ class _NodeLogger:
 # Clocks and timers of the nodes that run without rclpy.
 
 
-class _Instant:
+class _Instant(NamedTuple):
     """A point in time."""
 
-    __slots__ = ('nanoseconds',)
-
-    def __init__(self, nanoseconds: int):
-        self.nanoseconds = nanoseconds
+    nanoseconds: int
 
 
 class NodeClock:
@@ -274,14 +271,6 @@ class StandaloneNode(ParameterStore):
         """Return the publishers of others on a topic now."""
         return self._transport.others(self, self.resolve_topic_name(topic))
 
-    def destroy_publisher(self, publisher: Any) -> bool:
-        """Take a publisher off the bus."""
-        return self._destroy(publisher)
-
-    def destroy_subscription(self, subscription: Any) -> bool:
-        """Take a subscription off the bus."""
-        return self._destroy(subscription)
-
     def destroy_timer(self, timer: _NodeTimer) -> bool:
         """Stop and forget a timer."""
         timer.cancel()
@@ -328,8 +317,11 @@ class StandaloneNode(ParameterStore):
         return endpoint
 
     def _destroy(self, endpoint: Any) -> bool:
+        """Take a publisher or subscription off the bus."""
         if endpoint not in self._endpoints:
             return False
         self._endpoints.remove(endpoint)
         self._transport.withdraw(endpoint)
         return True
+
+    destroy_publisher = destroy_subscription = _destroy

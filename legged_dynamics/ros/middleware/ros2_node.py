@@ -53,10 +53,6 @@ from legged_dynamics.schema import Setting
 
 
 _HUGE = sys.float_info.max
-# Name that rmw gives to the node of a publisher without one.
-BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'
-# What is shown instead.
-NO_NODE = 'a DDS application without a ROS node'
 # Without rclpy's default warnings: each is one more thing to wait for, at every wake.
 QUIET = SubscriptionEventCallbacks(use_default_callbacks=False)
 
@@ -318,7 +314,6 @@ class _ComponentNode(LifecycleNode):
         """Return the publishers of others on a topic now."""
         own = f'{self.get_namespace().rstrip("/")}/{self.get_name()}'
         found = [Publication(
-            NO_NODE if BARE_DDS in entry.node_name else
             f'{entry.node_namespace.rstrip("/")}/{entry.node_name}', entry.topic_type,
             entry.qos_profile.reliability == ReliabilityPolicy.RELIABLE,
             entry.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL)
