@@ -14,7 +14,6 @@ from legged_dynamics.parameter_file import parse_value
 from legged_dynamics.ros.middleware.arguments import Override
 from legged_dynamics.ros.middleware.parameters import (
     ParameterStore,
-    StandaloneDialect,
     declare_settings,
 )
 from legged_dynamics.schema import CheckedSettings, Setting, setting
@@ -104,4 +103,4 @@ def test_every_choice_is_taken_as_yaml_reads_it(one):
 def test_a_node_takes_off_for_a_word():
     one = Setting('control.reduction', 'full', '', 'How.', choices=('off', 'full'))
     store = ParameterStore({one.name: Override('', one.name, parse_value('off', 'test'), '-p')})
-    assert declare_settings(store, StandaloneDialect(), [one]) == {one.name: 'off'}
+    assert declare_settings(store, [one]) == {one.name: 'off'}

@@ -144,10 +144,10 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
     from rclpy.signals import SignalHandlerOptions
 
     from legged_dynamics.ros.middleware.ros2_node import (
+        QUIET,
         NativePublishers,
         RclpyDialect,
         Spinner,
-        quiet_subscription_events,
         rclpy_class,
     )
 
@@ -178,7 +178,7 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
             take = answers.taker(recorder, topic)
             node.create_subscription(
                 message, topic, lambda cdr: take(bytes(cdr), time.time_ns()), profile, raw=True,
-                event_callbacks=quiet_subscription_events())
+                event_callbacks=QUIET)
 
         def look() -> None:
             for topic, kinds in node.get_topic_names_and_types():

@@ -7,7 +7,8 @@ Bodies have the shapes of the URDF, its meshes where they are, or capsules.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,9 +32,7 @@ from legged_dynamics.spatial.frames import Transform
 # Snapshot: what is known of a robot at one instant, from estimator, message or recording.
 
 
-_FORCE = ('force.x', 'force.y', 'force.z')
-_TORQUE = ('torque.x', 'torque.y', 'torque.z')
-_AXES = ('x', 'y', 'z')
+_WRENCH = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 
 
 @dataclass(frozen=True)
@@ -109,36 +108,25 @@ class ForcesReader:
 
     def __init__(self, feet: tuple[str, ...]):
         self._feet = feet
-        self._names: tuple[str, ...] = ()
-        self._pick: Callable[[np.ndarray], np.ndarray] = np.asarray
-        rows = [*([f'{foot}/{name}' for name in (*_FORCE, *_TORQUE)] for foot in feet),
-                *([f'{foot}/{name}.stddev' for name in _FORCE] for foot in feet),
-                [f'{foot}/contact' for foot in feet], [f'{foot}/observable' for foot in feet],
-                [f'center_of_pressure.{axis}' for axis in _AXES],
-                [f'external/{name}' for name in (*_FORCE, *_TORQUE)],
-                [f'external/{name}.stddev' for name in (*_FORCE, *_TORQUE)],
-                [f'ground_normal.{axis}' for axis in _AXES]]
-        self._wanted = [name for row in rows for name in row]
-        self._cuts = np.cumsum([len(row) for row in rows])[:-1]
 
     def __call__(self, message: Any) -> Forces | None:
         """Return the forces in a message; None for a robot with other feet."""
-        if hasattr(message, 'feet'):
-            return self._of_feet(message)
-        names = tuple(message.name)
-        if names != self._names:
-            where = {name: i for i, name in enumerate(names)}
-            places = np.array([where.get(name, len(names)) for name in self._wanted])
-            self._names, self._pick = names, lambda values: np.append(values, np.nan)[places]
-        values = self._pick(np.asarray(message.effort, float))
-        parts = np.split(values, self._cuts)
-        n = len(self._feet)
-        wrench, deviation = np.array(parts[:n]), np.array(parts[n:2 * n])
-        contact, observable, center, external, external_deviation, normal = parts[2 * n:]
+        return (self._of_feet if hasattr(message, 'feet') else self._of_names)(message)
+
+    def _of_names(self, message: Any) -> Forces | None:
+        values = dict(zip(message.name, message.effort))
+
+        def said(names: Iterable[str], whose: str = '', what: str = '') -> np.ndarray:
+            return np.array([values.get(f'{whose}{name}{what}', math.nan) for name in names])
+        wrench = np.array([said(_WRENCH, f'{foot}/') for foot in self._feet])
         if not np.isfinite(wrench).all():
             return None
-        return Forces(stamp_ns(message.header.stamp), wrench, deviation, contact > 0.5,
-                      ~(observable < 0.5), center, external, external_deviation, normal)
+        return Forces(
+            stamp_ns(message.header.stamp), wrench,
+            np.array([said(_WRENCH[:3], f'{foot}/', '.stddev') for foot in self._feet]),
+            said(self._feet, what='/contact') > 0.5, ~(said(self._feet, what='/observable') < 0.5),
+            said('xyz', 'center_of_pressure.'), said(_WRENCH, 'external/'),
+            said(_WRENCH, 'external/', '.stddev'), said('xyz', 'ground_normal.'))
 
     def _of_feet(self, message: Any) -> Forces | None:
         found = {one.foot: one for one in message.feet}
@@ -146,7 +134,7 @@ class ForcesReader:
             return None
         rows = [found[foot] for foot in self._feet]
         wrench, deviation = np.reshape([[getattr(part, axis) for part in (
-            one.force, one.torque) for axis in _AXES] for row in rows for one in (
+            one.force, one.torque) for axis in 'xyz'] for row in rows for one in (
                 row.wrench, row.deviation)], (len(rows), 2, 6)).transpose(1, 0, 2)
         return replace(Forces.none(len(rows)), stamp_ns=stamp_ns(message.header.stamp),
                        wrench=wrench, deviation=deviation[:, :3],

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import io
 import ipaddress
-import json
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -371,14 +370,6 @@ def close_page(server: Any) -> None:
         server.stop()
 
 
-def _name_tab(server: Any, title: str) -> None:
-    """Name the browser's tab after the robot, for which viser has no setting."""
-    with contextlib.suppress(ImportError, AttributeError):
-        from viser._messages import RunJavascriptMessage
-        server.gui._websock_interface.queue_message(RunJavascriptMessage(
-            f'document.title = {json.dumps(f"{title}: forces on the feet")};'))
-
-
 class Show:
     """
     A robot on a page.
@@ -412,7 +403,6 @@ class Show:
                  meshes: Path | None = None):
         self.server, self._begin_ns = server, -1
         self._parts = model, config, friction
-        _name_tab(server, title)
         self._figure = FigureMaker(model, config, friction)
         feet = self._figure.feet
         looks = body_looks(self._figure.model, config, urdf, meshes)

@@ -8,6 +8,7 @@ from pathlib import Path
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
+from legged_dynamics.schema import Setting
 
 TORQUE = 24.7
 
@@ -19,8 +20,8 @@ class Commander(Component):
 
     def __init__(self, node, dialect):
         super().__init__(node, dialect)
-        self.awaits = node.declare_parameter('configure_until', '').value
-        self.last_ticks = node.declare_parameter('last_ticks', 0).value
+        self.awaits = node.declare(Setting('configure_until', '', '', 'File to wait for.'))
+        self.last_ticks = node.declare(Setting('last_ticks', 0, '', 'Commands on its way out.'))
         self.torque = TORQUE
 
     def configure(self):

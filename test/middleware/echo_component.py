@@ -7,6 +7,7 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
+from legged_dynamics.schema import Setting
 
 
 class Echo(Component):
@@ -16,8 +17,8 @@ class Echo(Component):
 
     def __init__(self, node, dialect):
         super().__init__(node, dialect)
-        self.fail_in = node.declare_parameter('fail_in', '').value
-        node.declare_parameter('gain', 1.0, dialect.parameter_descriptor('Gain.', (0.0, 2.0)))
+        self.fail_in = node.declare(Setting('fail_in', '', '', 'Where to fail.'))
+        node.declare(Setting('gain', 1.0, '', 'Gain.', 0.0, 2.0))
 
     def configure(self):
         if self.fail_in == 'configure':

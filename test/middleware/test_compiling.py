@@ -1,22 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A node that compiles at its first start says how far it is."""
+"""A node compiles at its first start, in another process, and goes on meanwhile."""
 import subprocess
 import sys
+
+import pytest
 
 from legged_dynamics.ros.middleware import lifecycle
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.spatial import kernel_cache as kernel_state
-
-WARM = """
-import pathlib, sys, time
-for part in ('0.010', '0.0', '60', '0.250'):
-    print(part, end=chr(10) * (part != '0.0'), flush=True)     # half a line tells nothing
-    for _ in range(30000 * (part != '0.0')):     # so that a fault does not hang the test
-        if pathlib.Path(sys.argv[1] + part).exists():
-            break
-        time.sleep(0.01)
-"""
 
 
 class Cold(Component):
@@ -26,32 +18,42 @@ class Cold(Component):
 
 
 class Log:
-    """Lets the compiler end once it is heard how far it is."""
+    """Keeps what is said."""
 
-    def __init__(self, heard):
-        self.lines, self._heard = [], heard
-
-    def info(self, text):
-        self.lines.append(text)
-        for said, part in (('1 %', '0.010'), ('6 %', '60'), ('25 %', '0.250')):
-            if f': {said}' in text:
-                (self._heard.parent / (self._heard.name + part)).touch()
+    def __init__(self):
+        self.lines = []
+        self.info = self.lines.append
 
 
-def test_progress_is_logged_until_it_is_compiled(tmp_path, monkeypatch):
-    popen, log = subprocess.Popen, Log(tmp_path / 'heard')
+def compiler_of(monkeypatch, text):
+    """Have a Python text compile, and return a list that its process is put into."""
+    popen, made = subprocess.Popen, []
     monkeypatch.setattr(kernel_state, 'is_warm', lambda name: False)
-    monkeypatch.setattr(lifecycle, 'SAYING', 0.0)
-    monkeypatch.setattr(subprocess, 'Popen', lambda command, **options: popen(
-        [sys.executable, '-c', WARM, str(tmp_path / 'heard')], **options))
-    with lifecycle.Compilation(Cold, log) as compilation:
-        while not compilation.done:
-            assert compilation.state.startswith('compiling, once')
-    assert log.lines[0].startswith('compiling') and log.lines[-1] == 'compiled'
-    # Of one kernel nobody knows how long the others take.
-    assert all('left' not in line for line in log.lines if ': 1 %' in line or ': 6 %' in line)
-    assert any('25 %' in line and 's left' in line for line in log.lines)
-    assert compilation.state == ''
+
+    def start(command, **options):
+        assert command[-2:] == ['warm', 'cold']
+        made.append(popen([sys.executable, '-c', text], **{**options, 'stdin': subprocess.PIPE}))
+        return made[0]
+    monkeypatch.setattr(subprocess, 'Popen', start)
+    return made
+
+
+@pytest.mark.parametrize(('code', 'end'), [(0, 'compiled'), (1, 'compiling ahead failed')])
+def test_it_says_when_it_begins_and_ends(monkeypatch, code, end):
+    made = compiler_of(monkeypatch, f'input(); raise SystemExit({code})')
+    log = Log()
+    with lifecycle.compilation(Cold, log) as compiles:
+        assert compiles() and log.lines == [lifecycle.COMPILING]
+        made[0].communicate(b'\n')
+        assert not compiles()
+    assert log.lines[-1].startswith(end)
+
+
+def test_a_compiler_that_is_not_awaited_is_ended(monkeypatch):
+    made, log = compiler_of(monkeypatch, 'input()'), Log()
+    with lifecycle.compilation(Cold, log) as compiles:
+        assert compiles()
+    assert made[0].returncode is not None and log.lines == [lifecycle.COMPILING]
 
 
 def test_what_estimates_has_the_nodes_kernels_compiled_by_another_process(monkeypatch):

@@ -9,6 +9,7 @@ from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component, QoSProfile
+from legged_dynamics.schema import Setting
 
 DIALECT = StandaloneDialect()
 QOS = DIALECT.qos
@@ -209,7 +210,7 @@ class Echo(Component):
     def __init__(self, node, dialect):
         super().__init__(node, dialect)
         self.steps, self.faults = [], []
-        self.fail_in = node.declare_parameter('fail_in', '').value
+        self.fail_in = node.declare(Setting('fail_in', '', '', 'Where to fail.'))
 
     def configure(self):
         self._step('configure')
@@ -300,7 +301,7 @@ def test_without_a_host_a_fault_is_the_callers(bus):
 def test_a_component_that_cannot_start_says_so(bus, step):
     with pytest.raises(LeggedDynamicsError, match=f'{step} failed'):
         bus.host(Echo, parameters={'fail_in': step})
-    with pytest.raises(ConfigurationError, match='expected string, got double'):
+    with pytest.raises(ConfigurationError, match='expected a string, got 1.0'):
         bus.host(Echo, parameters={'fail_in': 1.0})
 
 

@@ -19,8 +19,8 @@ TABLE = (Setting('gain', 1.0, 'N/m', 'Stiffness.', 0.0, 10.0),
 
 def test_values_follow_changes_at_run_time_within_their_range():
     node = LoopbackBus().create_node('node', parameters={'gain': 2.0})
-    values = declare_settings(node, StandaloneDialect(), TABLE)
-    follow_settings(node, StandaloneDialect(), TABLE, values)
+    values = declare_settings(node, TABLE)
+    follow_settings(node, TABLE, values)
     assert values == {'gain': 2.0, 'joints': []}
     assert node.set_parameters_atomically([Parameter('gain', 5.0)]).successful
     assert values['gain'] == 5.0
@@ -33,8 +33,8 @@ def test_values_follow_changes_at_run_time_within_their_range():
 
 def test_what_is_read_at_configure_is_refused_while_configured():
     node, refused = LoopbackBus().create_node('node'), []
-    values = declare_settings(node, StandaloneDialect(), TABLE)
-    follow_settings(node, StandaloneDialect(), TABLE, values,
+    values = declare_settings(node, TABLE)
+    follow_settings(node, TABLE, values,
                     fixed=lambda name: f'{name} is fixed' if refused else '')
     assert node.set_parameters_atomically([Parameter('gain', 5.0)]).successful
     refused.append(True)
@@ -45,12 +45,12 @@ def test_what_is_read_at_configure_is_refused_while_configured():
 
 def test_a_change_that_breaks_what_fitted_is_refused_and_one_towards_it_is_not():
     node = LoopbackBus().create_node('node', parameters={'gain': 9.0})
-    values = declare_settings(node, StandaloneDialect(), TABLE)
+    values = declare_settings(node, TABLE)
 
     def fits(wanted):
         if (wanted['gain'] > 5.0) != bool(wanted['joints']):
             raise ConfigurationError('much gain needs joints')
-    follow_settings(node, StandaloneDialect(), TABLE, values, fits)
+    follow_settings(node, TABLE, values, fits)
     assert node.set_parameters_atomically([Parameter('gain', 8.0)]).successful      # still unfit
     assert node.set_parameters_atomically([Parameter('joints', ['a'])]).successful
     assert not node.set_parameters_atomically([Parameter('gain', 1.0)]).successful

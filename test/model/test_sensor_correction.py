@@ -55,11 +55,11 @@ def test_what_is_lacking_or_follows_is_mended_too():
         assert sample.position.tolist() == [-2.0, 0.25, 4.5]
         assert sample.velocity.tolist() == [2.0, 0.0, -4.0]
         assert sample.effort[0] == 4.0 and np.isnan(sample.effort[1:]).all()
-        assert reader.assumed == ('b',)
+        assert reader.joints.assumed == ('b',)
     plain = convert.SensorReader(JOINTS, None, {'b': 0.25}, mimics)
     one = np.array([2.0])
     sample = plain.joints(convert.joint_state(DIALECT, 5, ('a',), one, one, one))
-    assert sample.position.tolist() == [2.0, 0.25, -3.5] and plain.assumed == ('b',)
+    assert sample.position.tolist() == [2.0, 0.25, -3.5] and plain.joints.assumed == ('b',)
 
 
 def test_efforts_alone_can_be_renamed():

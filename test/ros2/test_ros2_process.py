@@ -125,7 +125,7 @@ def test_a_manager_may_walk_it_through_its_life(start, node, echo_topics, spin_u
 @pytest.mark.parametrize(('argv', 'code', 'text'), [
     (['-p', 'fail_in:=configure'], 1, 'told to fail in configure'),
     (['-p', 'gain:=3.0'], 2, "parameter 'gain'"),
-    (['-p', 'gain:=3'], 2, "parameter 'gain'"),
+    (['-p', 'gain:=high'], 2, 'gain: expected a number, got'),
     (['-p', 'gain'], 2, 'expected -p name:=value'),
     (['--params-file', 'nope.yaml'], 2, 'cannot read the parameter file nope.yaml'),
 ])

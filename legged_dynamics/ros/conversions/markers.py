@@ -54,6 +54,7 @@ from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation
 
 WHITE = (1.0, 1.0, 1.0)
 LINE_WIDTH = 0.008
+_SEEN = 0.25                # opacity of surfaces and ellipsoids
 
 
 class MarkerMaker:
@@ -72,62 +73,54 @@ class MarkerMaker:
         self._marker = dialect.message('visualization_msgs/msg/Marker')
         self._color = dialect.message('std_msgs/msg/ColorRGBA')
 
-    def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple) -> Any:
-        """Return an arrow from one point to another."""
-        marker = self._new(ns, number, self._marker.ARROW, (0.015, 0.03, 0.04), color)
-        marker.points = [point(self._dialect, start), point(self._dialect, end)]
-        return marker
+    def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple,
+              shown: bool = True) -> Any:
+        """Return an arrow from one point to another; what removes it where it is not shown."""
+        return self._made('ARROW', ns, number, shown, (0.015, 0.03, 0.04), color,
+                          points=(start, end))
 
-    def label(self, ns: str, number: int, place: Any, text: str) -> Any:
+    def label(self, ns: str, number: int, place: Any, text: str, shown: bool = True) -> Any:
         """Return a text, lines 4 cm high, that faces the viewer."""
-        marker = self._new(ns, number, self._marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.04), WHITE)
-        marker.pose.position = point(self._dialect, place)
-        marker.text = text
-        return marker
+        return self._made('TEXT_VIEW_FACING', ns, number, shown, (0.0, 0.0, 0.04), WHITE,
+                          place=place, text=text)
 
-    def line(self, ns: str, number: int, places: Iterable[Any], color: tuple) -> Any:
-        """Return a line through points."""
-        marker = self._new(ns, number, self._marker.LINE_STRIP, (LINE_WIDTH, 0.0, 0.0), color)
-        marker.points = [point(self._dialect, place) for place in places]
-        return marker
+    def outline(self, ns: str, number: int, corners: np.ndarray, color: tuple,
+                shown: bool = True) -> Any:
+        """Return a closed line through points; one alone is not shown."""
+        return self._made('LINE_STRIP', ns, number, shown and len(corners) > 1,
+                          (LINE_WIDTH, 0.0, 0.0), color, points=(*corners, *corners[:1]))
 
     def triangles(self, ns: str, number: int, corners: Iterable[Any], color: tuple,
-                  opacity: float) -> Any:
-        """Return triangles: three corners of each after each other."""
-        marker = self._new(ns, number, self._marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), color,
-                           opacity)
-        marker.points = [point(self._dialect, place) for place in corners]
-        return marker
+                  shown: bool = True) -> Any:
+        """Return translucent triangles: three corners of each after each other."""
+        return self._made('TRIANGLE_LIST', ns, number, shown, (1.0, 1.0, 1.0), color,
+                          points=corners, opacity=_SEEN)
 
-    def sphere(self, ns: str, number: int, place: Any, color: tuple) -> Any:
-        """Return a ball of 3 cm."""
-        marker = self._new(ns, number, self._marker.SPHERE, (0.03, 0.03, 0.03), color)
-        marker.pose.position = point(self._dialect, place)
-        return marker
-
-    def ellipsoid(self, ns: str, number: int, place: Any, xyzw: Any, diameters: Any,
-                  color: tuple, opacity: float) -> Any:
-        """Return an ellipsoid of (3,) diameters along axes that a quaternion xyzw turns."""
-        marker = self._new(ns, number, self._marker.SPHERE, tuple(diameters), color, opacity)
-        marker.pose.position = point(self._dialect, place)
-        marker.pose.orientation = quaternion(self._dialect, xyzw)
-        return marker
+    def sphere(self, ns: str, number: int, place: Any, color: tuple, shown: bool = True,
+               diameters: Any = (0.03, 0.03, 0.03), **look: Any) -> Any:
+        """Return a ball, or an ellipsoid along axes that a quaternion ``xyzw`` turns."""
+        return self._made('SPHERE', ns, number, shown, tuple(diameters), color, place=place,
+                          **look)
 
     def array(self, markers: list[Any]) -> Any:
         """Return a visualization_msgs/MarkerArray."""
         return self._dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
 
-    def deletion(self, ns: str, number: int) -> Any:
-        """Return the marker that removes the one of that namespace and number."""
-        return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
-
-    def _new(self, ns: str, number: int, kind: int, scale: tuple, color: tuple,
-             opacity: float = 0.9) -> Any:
+    def _made(self, kind: str, ns: str, number: int, shown: bool, scale: tuple,
+              color: tuple, **look: Any) -> Any:
+        if not shown:
+            return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
         red, green, blue = color
-        return self._marker(header=self._header, ns=ns, id=number, type=kind,
-                            action=self._marker.ADD, scale=vector3(self._dialect, scale),
-                            color=self._color(r=red, g=green, b=blue, a=opacity),
-                            lifetime=self._lifetime)
+        made = self._marker(
+            header=self._header, ns=ns, id=number, type=getattr(self._marker, kind),
+            action=self._marker.ADD, scale=vector3(self._dialect, scale),
+            color=self._color(r=red, g=green, b=blue, a=look.get('opacity', 0.9)),
+            points=[point(self._dialect, one) for one in look.get('points', ())],
+            text=look.get('text', ''), lifetime=self._lifetime)
+        if 'place' in look:
+            made.pose.position = point(self._dialect, look['place'])
+            made.pose.orientation = quaternion(self._dialect, look.get('xyzw', (0, 0, 0, 1)))
+        return made
 
 
 # -------------------------------------------------------------------------------------------------
@@ -153,29 +146,21 @@ def reaction_markers(make: MarkerMaker, contact_point: np.ndarray, force: np.nda
     sure = [True] * len(force) if observable is None else observable
     markers = []
     for index, start in enumerate(contact_point):
-        end = start + force[index] / make.newtons_per_meter
+        end, color = start + force[index] / make.newtons_per_meter, FIRM if sure[index] else UNSURE
         shown = bool(contact[index]) and bool(np.isfinite(end).all())
-        color = FIRM if sure[index] else UNSURE
-        markers.append(make.arrow('reaction', index, start, end, color) if shown else
-                       make.deletion('reaction', index))
+        markers.append(make.arrow('reaction', index, start, end, color, shown))
         if limits is not None:
-            outline = start + limits[index] / make.newtons_per_meter
-            markers.append(make.line('limits', index, np.vstack((outline, outline[:1])), color)
-                           if shown and len(outline) > 1 else make.deletion('limits', index))
+            markers.append(make.outline(
+                'limits', index, start + limits[index] / make.newtons_per_meter, color, shown))
         if names:
-            newtons = float(np.linalg.norm(force[index]))
-            markers.append(make.label('reaction_text', index, end,
-                                      f'{names[index]} {newtons:.0f} N')
-                           if shown else make.deletion('reaction_text', index))
+            markers.append(make.label('reaction_text', index, end, f'{names[index]} '
+                                      f'{np.linalg.norm(force[index]):.0f} N', shown))
     if standing is None:
         standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
-    polygon = convex_hull(standing)
-    markers.append(make.line('support_polygon', 0, np.vstack((polygon, polygon[:1])), _POLYGON)
-                   if len(polygon) > 1 else make.deletion('support_polygon', 0))
-    has_pressure = center_of_pressure is not None and bool(np.isfinite(center_of_pressure).all())
-    markers.append(
-        make.sphere('center_of_pressure', 0, center_of_pressure, _PRESSURE) if has_pressure else
-        make.deletion('center_of_pressure', 0))
+    markers.append(make.outline('support_polygon', 0, convex_hull(standing), _POLYGON))
+    markers.append(make.sphere(
+        'center_of_pressure', 0, center_of_pressure, _PRESSURE,
+        center_of_pressure is not None and bool(np.isfinite(center_of_pressure).all())))
     return markers
 
 
@@ -200,13 +185,12 @@ def force_markers(make: MarkerMaker, number: int, place: np.ndarray, triangles: 
     """
     def at(forces: np.ndarray) -> np.ndarray:
         return place + np.asarray(forces, float) / make.newtons_per_meter
-    sides = _fan(edges)
     return [
-        make.triangles('producible', number, at(triangles.reshape(-1, 3)), PRODUCIBLE, 0.25),
-        make.triangles('friction_cone', number, at(sides), CONE, 0.25),
+        make.triangles('producible', number, at(triangles.reshape(-1, 3)), PRODUCIBLE),
+        make.triangles('friction_cone', number, at(_fan(edges)), CONE),
         make.arrow('given', number, place, at(given), GIVEN),
-        make.deletion('asked', number) if asked is None else
-        make.arrow('asked', number, place, at(asked), ASKED)]
+        make.arrow('asked', number, place, at(given if asked is None else asked), ASKED,
+                   asked is not None)]
 
 
 def _fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
@@ -226,10 +210,9 @@ def _fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
 
 _SLIPPING = (0.9, 0.1, 0.1)
 _PUSH = (0.63, 0.24, 0.78)
-# Height of a friction cone [m], its sides, and its opacity.
+# Height of a friction cone [m], and its sides.
 _CONE_HEIGHT = 0.12
 _SIDES = 12
-_SEEN = 0.25
 
 _ANGLES = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
 
@@ -248,25 +231,24 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
     rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
                            np.ones(_SIDES)])
     for i in range(len(picture.feet)):
-        markers.append(make.ellipsoid(
-            'deviation', i, points[i] + force[i] / newtons_per_meter,
-            quaternion_from_rotation(picture.R_BF[i]),
-            2.0 * picture.deviation[i] / newtons_per_meter, FIRM, _SEEN)
-            if contact[i] and picture.observable[i] else make.deletion('deviation', i))
+        markers.append(make.sphere(
+            'deviation', i, points[i] + force[i] / newtons_per_meter, FIRM,
+            bool(contact[i] and picture.observable[i]),
+            2.0 * picture.deviation[i] / newtons_per_meter, opacity=_SEEN,
+            xyzw=quaternion_from_rotation(picture.R_BF[i])))
         if friction:
-            cone = _CONE_HEIGHT * _fan(rim @ rotation_to_z(picture.normal[i]).T)
-            markers.append(
-                make.triangles('friction_cone', i, points[i] + cone,
-                               CONE if picture.friction_used[i] < 1.0 else _SLIPPING, _SEEN)
-                if contact[i] else make.deletion('friction_cone', i))
-    at, push = picture.push_point, picture.push
-    markers.append(make.deletion('external_force', 0) if push is None else
-                   make.arrow('external_force', 0, at - push / newtons_per_meter, at, _PUSH))
-    markers.append(
-        make.label('margins', 0, 0.3 * picture.R_WB[2],
-                   f'{_text("inside of support", 100.0 * picture.support_margin, "cm")}, '
-                   f'{_text("friction used", 100.0 * picture.friction_used[contact].max(), "%")}')
-        if friction and contact.any() else make.deletion('margins', 0))
+            markers.append(make.triangles(
+                'friction_cone', i,
+                points[i] + _CONE_HEIGHT * _fan(rim @ rotation_to_z(picture.normal[i]).T),
+                CONE if picture.friction_used[i] < 1.0 else _SLIPPING, bool(contact[i])))
+    at, push = picture.push_point, np.zeros(3) if picture.push is None else picture.push
+    markers.append(make.arrow('external_force', 0, at - push / newtons_per_meter, at, _PUSH,
+                              picture.push is not None))
+    used = picture.friction_used[contact].max(initial=0.0)
+    markers.append(make.label(
+        'margins', 0, 0.3 * picture.R_WB[2],
+        f'{_text("inside of support", 100.0 * picture.support_margin, "cm")}, '
+        f'{_text("friction used", 100.0 * used, "%")}', bool(friction and contact.any())))
     return make.array(markers)
 
 
@@ -296,12 +278,11 @@ def state_markers(make: MarkerMaker, points: np.ndarray, forces: np.ndarray,
     worst = min(free, key=lambda name: free[name], default='')
     color = _color(free.get(worst, 1.0))
     markers = [make.arrow('given', i, point, point + force / make.newtons_per_meter,
-                          _color(free.get('friction', 1.0))) if down else make.deletion('given', i)
+                          _color(free.get('friction', 1.0)), bool(down))
                for i, (point, force, down) in enumerate(zip(points, forces, standing))]
-    polygon = convex_hull(np.asarray(points)[np.asarray(standing, bool)])
-    markers.append(make.line('support', 0, np.vstack((polygon, polygon[:1])),
-                             _color(free.get('support', 1.0))) if len(polygon) > 1
-                   else make.deletion('support', 0))
+    markers.append(make.outline(
+        'support', 0, convex_hull(np.asarray(points)[np.asarray(standing, bool)]),
+        _color(free.get('support', 1.0))))
     lines = [mode, *(f'{name} {margins[name]:.3g}' for name in free)]
     markers.append(make.label('margins', 0, (0.0, 0.0, TEXT_HEIGHT), '\n'.join(lines)))
     markers.append(make.sphere('worst_margin', 0, (0.0, 0.0, TEXT_HEIGHT - 0.06), color))

@@ -46,21 +46,33 @@ class _Order(NamedTuple):
 
 class JointStateReader:
     """
-    Reads the given joints, in order, from JointState messages by name.
+    Reads the given joints, in order, from JointState messages by name, and corrects them.
 
-    ``spare``: joints that a message may lack, with positions [rad or m], at rest;
+    ``spare``: joints that a message may lack, with their true positions [rad or m], at rest;
     ``mimics`` are computed. With ``finite``, a non-finite position or velocity is an error,
     else passed on as NaN. ``assumed``: spare joints that the newest message lacked.
     """
 
     def __init__(self, joint_names: Sequence[str], spare: Mapping[str, float] | None = None,
-                 mimics: Mimics | None = None, finite: bool = True):
-        self.joint_names = tuple(joint_names)
-        self._finite = finite
-        self.assumed: tuple[str, ...] = ()
-        self._spare = dict(spare or {})
+                 mimics: Mimics | None = None, finite: bool = True,
+                 correction: SensorCorrection | None = None):
+        c = correction or SensorCorrection.none()
+        self.joint_names = names = tuple(joint_names)
+        self._finite, self.assumed = finite, tuple[str, ...]()
         self._mimics = mimics if mimics is not None and mimics.joints else None
+        # Followers are computed from corrected values, whether a message has them or not.
+        self._followers = frozenset(() if self._mimics is None else self._mimics.joints)
+        self._spare = {**(spare or {}), **dict.fromkeys(self._followers, 0.0)}
+        self._asked = c.driver_names(names)
         self._orders: dict[tuple[str, ...], _Order] = {}
+        self._neutral = c.neutral
+        self._effort_order = JointOrder(self._asked, c.driver_names(names, effort=True))
+        self._scale, self._effort_scale, self._velocity_scale = (
+            c.per_joint(f'{field}_scale', names, 1.0)
+            for field in ('position', 'effort', 'velocity'))
+        self._offset, self._effort_offset = (c.per_joint(f'{field}_offset', names, 0.0)
+                                             for field in ('position', 'effort'))
+        self._effort_scale[[name in c.ignore_effort for name in names]] = np.nan
 
     def __call__(self, msg: Any) -> JointSample:
         """Return the sample; raise MeasurementError for missing or invalid values."""
@@ -68,54 +80,55 @@ class JointStateReader:
         if names not in self._orders:
             self._remember(names)
         order = self._orders[names]
-        self.assumed = order.assumed
-        position = self._pick(msg.position, 'position', names, order)
-        velocity = self._pick(msg.velocity, 'velocity', names, order)
+        self.assumed, lacking = order.assumed, order.joints.lacking
+        position = _picked(msg.position, 'position', names, order)
+        velocity = _picked(msg.velocity, 'velocity', names, order)
+        effort = _picked(msg.effort, 'effort', names, order) if len(msg.effort) else None
+        if not self._neutral:
+            position = self._scale * position + self._offset
+            velocity = self._velocity_scale * velocity
+            if effort is not None:
+                effort = self._effort_scale * self._effort_order(effort) + self._effort_offset
+        if lacking is not None:     # stated as it truly is: nothing to correct
+            position[lacking], velocity[lacking] = order.stated[lacking], 0.0
+        if self._mimics is not None:
+            position, velocity = self._mimics.positions(position), self._mimics.rates(velocity)
+            if effort is not None:
+                effort[self._mimics.follower_v] = math.nan
         for field, values in (('position', position), ('velocity', velocity)):
             if self._finite and not math.isfinite(sum(values.tolist())):
                 self._refuse_not_finite(field, values)
-        effort = None
-        if len(msg.effort):
-            effort = self._pick(msg.effort, 'effort', names, order)
-            if self._mimics is not None:
-                effort[self._mimics.follower_v] = math.nan
-            if not math.isfinite(sum(effort.tolist())):
-                effort = np.where(np.isfinite(effort), effort, np.nan)
+        if effort is not None and not math.isfinite(sum(effort.tolist())):
+            effort = np.where(np.isfinite(effort), effort, np.nan)
         return JointSample(stamp_ns(msg.header.stamp), position, velocity, effort, names)
 
     def _remember(self, names: tuple[str, ...]) -> None:
         """Work out where the wanted joints stand in messages with these names."""
-        followers = set(self._mimics.joints) if self._mimics is not None else set()
+        wanted = dict(zip(self.joint_names, self._asked))
         try:
-            order = JointOrder(names, self.joint_names, {*followers, *self._spare})
+            order = JointOrder(names, self._asked,
+                               {asked for name, asked in wanted.items() if name in self._spare})
         except MeasurementError as error:
             raise MeasurementError(f'joint_states: {error}') from None
         if len(self._orders) >= _NAME_LISTS_KEPT:
             self._orders.clear()
-        lacking = [] if order.lacking is None else np.array(self.joint_names)[order.lacking]
         self._orders[names] = _Order(
-            order, np.array([self._spare.get(name, 0.0) for name in self.joint_names]),
-            tuple(str(name) for name in lacking if name not in followers))
-
-    def _pick(self, values: Any, field: str, names: tuple[str, ...],
-              order: _Order) -> np.ndarray:
-        if len(values) != len(names):
-            raise MeasurementError(f'joint_states: expected {len(names)} values of {field}, one '
-                                   f'per name, got {len(values)}')
-        # copied: the backend may reuse the message
-        picked, lacking = order.joints(np.array(values, dtype=float)), order.joints.lacking
-        if lacking is not None and field != 'effort':
-            picked[lacking] = order.stated[lacking] if field == 'position' else 0.0
-        if self._mimics is not None and field != 'effort':
-            picked = (self._mimics.positions(picked) if field == 'position' else
-                      self._mimics.rates(picked))
-        return picked
+            order, np.array([self._spare.get(name, 0.0) for name in wanted]),
+            tuple(name for name, asked in wanted.items()
+                  if asked not in names and name not in self._followers))
 
     def _refuse_not_finite(self, field: str, values: np.ndarray) -> None:
         bad = [f'{name} = {value}' for name, value in zip(self.joint_names, values)
                if not math.isfinite(value)]
         if bad:
             raise MeasurementError(f'joint_states: {field} is not finite: {", ".join(bad)}')
+
+
+def _picked(values: Any, field: str, names: tuple[str, ...], order: _Order) -> np.ndarray:
+    if len(values) != len(names):
+        raise MeasurementError(f'joint_states: expected {len(names)} values of {field}, one '
+                               f'per name, got {len(values)}')
+    return order.joints(np.array(values, dtype=float))  # copied: backends may reuse the message
 
 
 def read_imu(msg: Any) -> ImuSample:
@@ -343,54 +356,9 @@ class SensorReader:
                  spare: Mapping[str, float] | None = None, mimics: Mimics | None = None,
                  finite: bool = True):
         c = correction or SensorCorrection.none()
-        self._names = names = tuple(joint_names)
         self._correction = None if c.neutral else c
-        driver, efforts = c.driver_names(names), c.driver_names(names, effort=True)
-        self._urdf_name = dict(zip(driver, names))
-        # Followers are computed from corrected values, whether a message has them or not.
-        self._mimics = mimics if mimics is not None and mimics.joints else None
-        self._followers = frozenset(self._mimics.joints if self._mimics is not None else ())
-        self._spare = {name: value for name, value in (spare or {}).items()
-                       if name not in self._followers}
-        if self._correction is None:
-            self._read = JointStateReader(driver, spare, mimics, finite)
-        else:
-            lacking = {**self._spare, **dict.fromkeys(self._followers, 0.0)}
-            self._read = JointStateReader(
-                driver, {known: lacking[name] for known, name in self._urdf_name.items()
-                         if name in lacking}, finite=finite)
-        self._effort_order = JointOrder(driver, efforts)
-        self._position = c.per_joint('position_scale', names, 1.0)
-        self._offset = c.per_joint('position_offset', names, 0.0)
-        self._velocity = c.per_joint('velocity_scale', names, 1.0)
-        self._effort = c.per_joint('effort_scale', names, 1.0)
-        self._effort_offset = c.per_joint('effort_offset', names, 0.0)
-        self._effort[[name in c.ignore_effort for name in names]] = np.nan
+        self.joints = JointStateReader(joint_names, spare, mimics, finite, c)
         self._imu_delay = round(c.imu_delay * 1e9)
-
-    @property
-    def assumed(self) -> tuple[str, ...]:
-        """Spare joints that the newest message lacked."""
-        return tuple(name for name in map(self._urdf_name.__getitem__, self._read.assumed)
-                     if name not in self._followers)
-
-    def joints(self, message: Any) -> JointSample:
-        """Return the sample in a JointState, corrected, in the model's joint order."""
-        sample = self._read(message)
-        if self._correction is None:
-            return sample
-        effort = sample.effort
-        if effort is not None:
-            effort = self._effort * self._effort_order(effort) + self._effort_offset
-        position = self._position * sample.position + self._offset
-        velocity = self._velocity * sample.velocity
-        for name in self.assumed:       # stated as it truly is: nothing to correct
-            position[self._names.index(name)] = self._spare[name]
-        if self._mimics is not None:
-            position, velocity = self._mimics.positions(position), self._mimics.rates(velocity)
-            if effort is not None:
-                effort[self._mimics.follower_v] = np.nan
-        return JointSample(sample.stamp_ns, position, velocity, effort, sample.names)
 
     def imu(self, message: Any) -> ImuSample:
         """Return the sample in an Imu message, corrected, in the IMU's true axes."""
@@ -420,10 +388,10 @@ class SampleReader:
                  imu: str = 'imu/data', foot_switches: str = 'foot_switches',
                  spare: Mapping[str, float] | None = None, finite: bool = True):
         applied = config.apply_to(model)
-        self._read = SensorReader(applied.joint_names, config.sensors,
-                                  config.spare(applied) if spare is None else spare,
-                                  applied.mimics, finite)
-        self.joints, self.imu = self._read.joints, self._read.imu
+        read = SensorReader(applied.joint_names, config.sensors,
+                            config.spare(applied) if spare is None else spare,
+                            applied.mimics, finite)
+        self.joints, self.imu = read.joints, read.imu
         self._feet = tuple(foot.link for foot in config.feet)
         self.contacts = ContactReader(self._feet)
         self._joint_states, self._imu = joint_states, imu
@@ -432,7 +400,7 @@ class SampleReader:
     @property
     def assumed(self) -> tuple[str, ...]:
         """Joints that the newest joint state lacked, although it may."""
-        return self._read.assumed
+        return self.joints.assumed
 
     def __call__(self, topic: str, message: Any) -> JointSample | ImuSample | SwitchSample:
         """Return the sample in a decoded message of one of `topics`."""

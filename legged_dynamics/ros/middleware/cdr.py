@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -33,8 +32,7 @@ from legged_dynamics.ros.middleware.messages import (
 # each run is compiled for the eight offsets it can start at.
 
 
-_NATIVE = '<' if sys.byteorder == 'little' else '>'
-HEADER = b'\x00\x01\x00\x00' if _NATIVE == '<' else bytes(4)  # plain CDR, no options
+HEADER = b'\x00\x01\x00\x00'     # plain CDR, little endian, no options
 _PADS = tuple(b'\0' * n for n in range(8))
 _CACHED_NAME_LISTS = 64
 
@@ -52,23 +50,23 @@ def _field_writer(entry: Field) -> Callable[[Any, list, int], int]:
 
 
 def _compile_writer(message: Definition) -> Callable[[Any, list, int], int]:
-    code = _Code({'_array': _as_array, '_names': _pack_names, '_pads': _PADS}, _NATIVE)
+    code = _Code({'_array': _as_array, '_names': _pack_names, '_pads': _PADS})
     code.line('def function(m, parts, n):')
     code.indent = '    '
     _write_fields(code, message, 'm')
-    code.flush_writes()
+    code.flush(True)
     code.line('return n')
     return code.compile(f'writer of {message.name}')
 
 
 @cache
-def _reader(name: str, order: str = '<') -> Callable[[bytes, int], tuple[Any, int]]:
-    """Return ``read(body, offset) -> (message, offset)`` for one byte order."""
-    code = _Code({'_numbers': _read_numbers, '_name_reader': _NameReader}, order)
+def _reader(name: str) -> Callable[[bytes, int], tuple[Any, int]]:
+    """Return ``read(body, offset) -> (message, offset)``."""
+    code = _Code({'_numbers': _read_numbers})
     code.line('def function(d, n):')
     code.indent = '    '
     expression = _read_fields(code, definition(name))
-    code.flush_reads()
+    code.flush(False)
     code.line(f'return {expression}, n')
     return code.compile(f'reader of {name}')
 
@@ -78,7 +76,6 @@ class _Code:
     """Source text being written, and the run of fixed-size numbers not yet flushed into it."""
 
     names: dict[str, Any]
-    order: str = '<'
     lines: list[str] = field(default_factory=list)
     indent: str = ''
     run: list[tuple[str, int, str]] = field(default_factory=list)
@@ -87,51 +84,45 @@ class _Code:
     def line(self, text: str) -> None:
         self.lines.append(self.indent + text)
 
-    def name(self, value: Any, stem: str) -> str:
-        self.count += 1
-        self.names[f'{stem}{self.count}'] = value
-        return f'{stem}{self.count}'
-
     def fresh(self, stem: str) -> str:
         self.count += 1
         return f'{stem}{self.count}'
 
+    def name(self, value: Any, stem: str) -> str:
+        name = self.fresh(stem)
+        self.names[name] = value
+        return name
+
     def number(self, code: str, expression: str, length: int = 1) -> None:
         self.run.append((code, length, expression))
 
-    def flush_writes(self) -> None:
-        if self.run:
-            structs = _run_structs(self.order, self.run)
-            packs = self.name(tuple(entry.pack for entry in structs), 'pack')
-            sizes = self.name(tuple(entry.size for entry in structs), 'size')
+    def flush(self, writes: bool) -> None:
+        if not self.run:
+            return
+        structs = _run_structs(self.run)
+        sizes = self.name(tuple(entry.size for entry in structs), 'size')
+        work = self.name(tuple(entry.pack if writes else entry.unpack_from for entry in structs),
+                         'struct')
+        if writes:
             values = ', '.join(('*' if length > 1 else '') + expression
                                for _, length, expression in self.run)
-            self.line(f'parts.append({packs}[n & 7]({values}))')
-            self.line(f'n += {sizes}[n & 7]')
-            self.run.clear()
-
-    def flush_reads(self) -> None:
-        if self.run:
-            structs = _run_structs(self.order, self.run)
-            unpacks = self.name(tuple(entry.unpack_from for entry in structs), 'unpack')
-            sizes = self.name(tuple(entry.size for entry in structs), 'size')
-            targets = []
-            for _, length, expression in self.run:
-                targets += ([expression] if length == 1 else
-                            [f'{expression}_{i}' for i in range(length)])
-            self.line(f'{", ".join(targets)}, = {unpacks}[n & 7](d, n)')
-            self.line(f'n += {sizes}[n & 7]')
-            self.run.clear()
+            self.line(f'parts.append({work}[n & 7]({values}))')
+        else:
+            targets = [target for _, length, expression in self.run for target in (
+                [expression] if length == 1 else [f'{expression}_{i}' for i in range(length)])]
+            self.line(f'{", ".join(targets)}, = {work}[n & 7](d, n)')
+        self.line(f'n += {sizes}[n & 7]')
+        self.run.clear()
 
     def compile(self, title: str) -> Any:
         exec(compile('\n'.join(self.lines), f'<{title}>', 'exec'), self.names)
         return self.names['function']
 
 
-def _run_structs(order: str, run: Sequence[tuple[str, int, str]]) -> list[struct.Struct]:
+def _run_structs(run: Sequence[tuple[str, int, str]]) -> list[struct.Struct]:
     made = []
     for start in range(8):
-        text, offset = order, start
+        text, offset = '<', start
         for code, length, _ in run:
             size = struct.calcsize('<' + code)
             pad = -offset % size
@@ -152,7 +143,7 @@ def _write_fields(code: _Code, message: Definition, owner: str) -> None:
             text = code.fresh('s')
             code.line(f'{text} = {value}.encode()')
             code.number('I', f'len({text}) + 1')
-            code.flush_writes()
+            code.flush(True)
             code.line(f'parts.append({text}); parts.append(_pads[1]); n += len({text}) + 1')
         elif entry.size is None:
             code.number(PRIMITIVES[entry.type][0], value)
@@ -165,7 +156,7 @@ def _write_fields(code: _Code, message: Definition, owner: str) -> None:
 
 
 def _write_messages(code: _Code, entry: Field, value: str) -> None:
-    code.flush_writes()
+    code.flush(True)
     items, write = code.fresh('q'), code.name(_writer(entry.type), 'write')
     code.line(f'{items} = {value}')
     code.line(f'if len({items}) != {entry.size}: raise ValueError(len({items}))')
@@ -177,7 +168,7 @@ def _write_sequence(code: _Code, entry: Field, value: str) -> None:
     number = PRIMITIVES[entry.type][0] if entry.type in NUMERIC else None
     code.line(f'{items} = _array({value}, {number!r})' if number else f'{items} = {value}')
     code.number('I', f'len({items})')
-    code.flush_writes()
+    code.flush(True)
     if number:
         size = struct.calcsize('<' + number)
         code.line(f'if len({items}):')
@@ -202,13 +193,13 @@ def _read_fields(code: _Code, message: Definition) -> str:
         elif entry.size is None and entry.type == 'string':
             length = code.fresh('k')
             code.number('I', length)
-            code.flush_reads()
+            code.flush(False)
             code.line(f"{local} = d[n:n + {length} - 1].decode() if {length} else ''")
             code.line(f'n += {length}')
         elif entry.size is None:
             code.number(PRIMITIVES[entry.type][0], local)
         elif entry.size > 0 and entry.is_message:
-            code.flush_reads()
+            code.flush(False)
             _read_messages(code, entry, local, str(entry.size))
         elif entry.size > 0:
             number = PRIMITIVES[entry.type][0]
@@ -226,22 +217,19 @@ def _read_fields(code: _Code, message: Definition) -> str:
 def _read_sequence(code: _Code, entry: Field, local: str) -> None:
     length = code.fresh('k')
     code.number('I', length)
-    code.flush_reads()
+    code.flush(False)
     if entry.type in NUMERIC:
-        number = PRIMITIVES[entry.type][0]
-        code.line(f'{local}, n = _numbers(d, n, {length}, {number!r}, {code.order != _NATIVE})')
+        code.line(f'{local}, n = _numbers(d, n, {length}, {PRIMITIVES[entry.type][0]!r})')
     elif entry.type == 'bool':
         code.line(f'{local} = list(map(bool, d[n:n + {length}])); n += {length}')
     elif entry.type == 'string':
-        names = code.fresh('names')
-        code.names[names] = code.names['_name_reader'](code.order)
-        code.line(f'{local}, n = {names}(d, n, {length})')
+        code.line(f'{local}, n = {code.name(_NameReader(), "names")}(d, n, {length})')
     else:
         _read_messages(code, entry, local, length)
 
 
 def _read_messages(code: _Code, entry: Field, local: str, count: str) -> None:
-    read = code.name(_reader(entry.type, code.order), 'read')
+    read = code.name(_reader(entry.type), 'read')
     code.line(f'{local} = []')
     code.line(f'for _ in range({count}):')
     code.line(f'    item, n = {read}(d, n)')
@@ -258,16 +246,13 @@ def _as_array(values: Any, code: str) -> array:
     return array(code, values)
 
 
-def _read_numbers(d: bytes, n: int, length: int, code: str, swap: bool) -> tuple[array, int]:
+def _read_numbers(d: bytes, n: int, length: int, code: str) -> tuple[array, int]:
     if not length:
         return array(code), n
     size = struct.calcsize('<' + code)
     n += -n & (size - 1)
     end = n + size * length
-    values = array(code, d[n:end])
-    if swap:
-        values.byteswap()
-    return values, end
+    return array(code, d[n:end]), end
 
 
 def _pack_names(names: Sequence[str]) -> bytes:
@@ -278,7 +263,7 @@ def _pack_names(names: Sequence[str]) -> bytes:
         parts, n = [], 0
         for text in names:
             data = text.encode()
-            parts.append(_PADS[-n & 3] + struct.pack(_NATIVE + 'I', len(data) + 1) + data + b'\0')
+            parts.append(_PADS[-n & 3] + struct.pack('<I', len(data) + 1) + data + b'\0')
             n += len(parts[-1])
         packed = b''.join(parts)
         if len(_packed_names) >= _CACHED_NAME_LISTS:
@@ -293,8 +278,8 @@ _packed_names: dict[tuple, bytes] = {}
 class _NameReader:
     """Reads a list of strings; the same bytes as the last time give the same list, unparsed."""
 
-    def __init__(self, order: str):
-        self._length = struct.Struct(order + 'I')
+    def __init__(self) -> None:
+        self._length = struct.Struct('<I')
         self._block, self._names = b'', ['']
 
     def __call__(self, d: bytes, n: int, count: int) -> tuple[list[str], int]:
@@ -319,7 +304,7 @@ _FAULTS = (struct.error, TypeError, ValueError, AttributeError, OverflowError)
 
 def serialize(message: Any, name: str | None = None) -> bytes:
     """
-    Return a message as CDR with its header, in this machine's byte order.
+    Return a message as CDR with its header, little endian.
 
     ``name`` is needed for objects that are not of our classes. Raises MiddlewareError,
     naming the field, for a missing or unfit value.
@@ -336,12 +321,12 @@ def serialize(message: Any, name: str | None = None) -> bytes:
 
 def deserialize(cdr: bytes, name: str) -> Any:
     """Return the message in CDR bytes that begin with the encapsulation header."""
-    if len(cdr) < 4 or cdr[0] != 0 or cdr[1] > 1:
-        raise MiddlewareError(f'cannot read a {name}: expected plain CDR (header 00 00 or 00 01), '
+    if len(cdr) < 4 or bytes(cdr[:2]) != HEADER[:2]:
+        raise MiddlewareError(f'cannot read a {name}: expected plain CDR (header 00 01), '
                               f'got {bytes(cdr[:4]).hex(" ") or "no bytes"}')
     body = bytes(cdr[4:])
     try:
-        message, end = _reader(name, '<' if cdr[1] else '>')(body, 0)
+        message, end = _reader(name)(body, 0)
     except (struct.error, ValueError) as error:
         raise MiddlewareError(f'cannot read a {name} from {len(cdr)} bytes: {error}') from error
     if end > len(body):
@@ -361,7 +346,7 @@ class PreparedMessage:
         self._stamped = hasattr(message, 'header')
         self._runs = []
         for run in _runs_of_numbers(message):
-            text, end = _NATIVE, run[0][1]
+            text, end = '<', run[0][1]
             for code, at in run:
                 text, end = f'{text}{at - end}x{code}', at + struct.calcsize('<' + code)
             self._runs.append((struct.Struct(text).pack_into, len(HEADER) + run[0][1], len(run)))

@@ -9,13 +9,12 @@ handed to Cyclone through its public API.
 """
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from hashlib import sha256
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -37,15 +36,20 @@ from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.ros.middleware import discovery
 from legged_dynamics.ros.middleware.arguments import RosArguments
 from legged_dynamics.ros.middleware.cdr import serialize
+from legged_dynamics.ros.middleware.lifecycle import (
+    ComponentHost,
+    Process,
+    stopped_by_signals,
+)
 from legged_dynamics.ros.middleware.messages import (
     DEFINITIONS,
-    Definition,
+    TYPE_HASHES,
     Field,
     definition,
     full_name,
 )
 from legged_dynamics.ros.middleware.node import StandaloneNode, Subscription
-from legged_dynamics.ros.middleware.protocol import Publication, QoSProfile
+from legged_dynamics.ros.middleware.protocol import Component, Publication, QoSProfile
 
 # -------------------------------------------------------------------------------------------------
 # ROS 2's names on the DDS bus.
@@ -205,28 +209,19 @@ def idl_struct(name: str) -> type[IdlStruct]:
 def _envelope(name: str) -> type[IdlStruct]:
     """Return the class that carries a message's bytes (opaque if unknown) as its ``cdr``."""
     name = full_name(name)
-    fields: dict[str, Any] = {'opaque': types.uint8}
-    if name in DEFINITIONS:
-        fields = {entry.name: _idl_type(entry) for entry in definition(name).fields}
+    fields = ({entry.name: _idl_type(entry) for entry in definition(name).fields}
+              if name in DEFINITIONS else {'opaque': types.uint8})
     made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
                            dataclassify=False)
-    for method in (_init, _serialize):
-        setattr(made, {'_init': '__init__', '_serialize': 'serialize'}[method.__name__], method)
-    made.deserialize = classmethod(_deserialize)  # type: ignore[assignment]
-    made.deserialize_key = classmethod(_deserialize)  # type: ignore[assignment]
+    read = classmethod(lambda cls, data, *_, **__: cls(data))
+    for method, does in (('__init__', _init), ('serialize', lambda self, *_, **__: self.cdr),
+                         ('deserialize', read), ('deserialize_key', read)):
+        setattr(made, method, does)
     return made
 
 
 def _init(self: Any, cdr: bytes) -> None:
     self.cdr = cdr
-
-
-def _serialize(self: Any, *_: Any, **__: Any) -> bytes:
-    return self.cdr
-
-
-def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
-    return cls(data)
 
 
 def _idl_type(entry: Field) -> Any:
@@ -236,48 +231,6 @@ def _idl_type(entry: Field) -> Any:
     if entry.size is None:
         return element
     return make.array[element, entry.size] if entry.size else make.sequence[element]
-
-
-# -------------------------------------------------------------------------------------------------
-# The hash by which ROS 2 nodes recognise each other's message definitions (RIHS01, REP-2016).
-
-
-# type_description_interfaces/msg/FieldType
-_TYPE_IDS = {'message': 1, 'int8': 2, 'uint8': 3, 'int16': 4, 'uint16': 5, 'int32': 6, 'uint32': 7,
-             'int64': 8, 'uint64': 9, 'float32': 10, 'float64': 11, 'bool': 15, 'byte': 16,
-             'string': 17}
-_ARRAY = 48
-_SEQUENCE = 144
-
-
-@cache
-def type_hash(name: str) -> str:
-    """Return the ROS 2 hash of a type description, 'RIHS01_' and SHA-256 (REP 2016)."""
-    message = definition(name)
-    referenced = {entry.type: definition(entry.type) for entry in _nested(message)}
-    description = {
-        'type_description': _describe(message),
-        'referenced_type_descriptions': [_describe(referenced[key]) for key in sorted(referenced)],
-    }
-    return 'RIHS01_' + sha256(json.dumps(description).encode()).hexdigest()
-
-
-def _nested(message: Definition) -> list[Field]:
-    direct = [entry for entry in message.fields if entry.is_message]
-    return direct + [inner for entry in direct for inner in _nested(definition(entry.type))]
-
-
-def _describe(message: Definition) -> dict[str, Any]:
-    return {'type_name': message.name,
-            'fields': [{'name': entry.name, 'type': _describe_type(entry)}
-                       for entry in message.fields]}
-
-
-def _describe_type(entry: Field) -> dict[str, Any]:
-    shift = 0 if entry.size is None else _ARRAY if entry.size else _SEQUENCE
-    return {'type_id': _TYPE_IDS['message' if entry.is_message else entry.type] + shift,
-            'capacity': entry.size or 0, 'string_capacity': 0,
-            'nested_type_name': entry.type if entry.is_message else ''}
 
 
 # -------------------------------------------------------------------------------------------------
@@ -300,20 +253,15 @@ def _policies(qos: QoSProfile, name: str) -> Qos:
     if qos.latched:
         found[-1] = Policy.Durability.TransientLocal
         found.append(Policy.DurabilityService(0, Policy.History.KeepLast(qos.depth), -1, -1, -1))
-    if name in DEFINITIONS:
-        found.append(Policy.Userdata(f'typehash={type_hash(name)};'.encode()))
+    if name in TYPE_HASHES:
+        found.append(Policy.Userdata(f'typehash={TYPE_HASHES[name]};'.encode()))
     return Qos(*found)
 
 
 def _profile_of(offered: Qos) -> QoSProfile:
-    """Return what a discovered publisher offers; its depth is not announced unless it latches."""
-    reliability, durability = offered[Policy.Reliability], offered[Policy.Durability]
-    service = offered[Policy.DurabilityService]
-    latched = durability is not None and durability != Policy.Durability.Volatile
-    depth = 1
-    if latched and service is not None:
-        depth = max(1, getattr(service.history, 'depth', 1))
-    return QoSProfile(depth, isinstance(reliability, Policy.Reliability.Reliable), latched)
+    """Return what a discovered publisher offers; its depth is not announced."""
+    return QoSProfile(1, isinstance(offered[Policy.Reliability], Policy.Reliability.Reliable),
+                      offered[Policy.Durability] not in (None, Policy.Durability.Volatile))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -487,11 +435,6 @@ class CycloneBus:
         self.stopping = True
         self._wake.set(True)
 
-    def go_on(self) -> None:
-        """Let callbacks run again after ``stop``."""
-        self.stopping = False
-        self._wake.set(False)
-
     def close(self) -> None:
         """Take everything off the bus."""
         for node in self._nodes:
@@ -509,8 +452,7 @@ class CycloneBus:
                 continue
             offered = _profile_of(entry.qos)
             known = found.get((topic, kind), offered)
-            found[topic, kind] = QoSProfile(max(known.depth, offered.depth),
-                                            known.reliable and offered.reliable,
+            found[topic, kind] = QoSProfile(1, known.reliable and offered.reliable,
                                             known.latched and offered.latched)
         return [_TopicInfo(topic, kind, found[topic, kind]) for topic, kind in sorted(found)]
 
@@ -562,3 +504,18 @@ class CycloneBus:
     def _run_timers(self) -> None:
         for node in self._nodes:
             node.run_due_timers()
+
+
+@contextmanager
+def cyclone_process(component_class: type[Component], argv: Sequence[str]) -> Iterator[Process]:
+    """Yield a component's host; it is stopped, and the bus closed, at the end."""
+    bus, signals, host = CycloneBus(), list[bool](), None
+    with stopped_by_signals(lambda: signals.append(True)):
+        try:
+            host = ComponentHost(component_class, bus.create_node(component_class.default_name,
+                                                                  argv))
+            yield Process(host, signals, bus.spin_once)
+        finally:
+            if host is not None:
+                host.stop()
+            bus.close()

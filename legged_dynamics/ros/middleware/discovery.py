@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.resources import share_directory
 
 RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
 _LOOPBACK = '<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
@@ -87,44 +88,18 @@ def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
     return f'{own},{uri}' if uri else own
 
 
-# A writer on Fast DDS tells every 3 s what it has sent, and what was lost is sent again only then;
-# a simulator that waits for an answer stands still for so long. And its shared memory takes 512
-# messages and 512 kB per reader, which a reader that is not run for some milliseconds overflows.
-# What Fast DDS 2 (Humble, Jazzy) and 3 (Kilted and later) read, and how they call the period.
+# What Fast DDS 2 (Jazzy) and 3 (Kilted and later) read, and how they call the period.
 _FAST_DDS = {'FASTRTPS_DEFAULT_PROFILES_FILE': 'heartbeatPeriod',
              'FASTDDS_DEFAULT_PROFILES_FILE': 'heartbeat_period'}
-_FAST_DDS_PROFILES = """<?xml version="1.0" encoding="UTF-8"?>
-<dds xmlns="http://www.eprosima.com"><profiles>
-  <transport_descriptors>
-    <transport_descriptor>
-      <transport_id>shared_memory</transport_id><type>SHM</type>
-      <segment_size>16777216</segment_size><port_queue_capacity>8192</port_queue_capacity>
-    </transport_descriptor>
-    <transport_descriptor>
-      <transport_id>loopback</transport_id><type>UDPv4</type>
-      <interfaceWhiteList><address>127.0.0.1</address></interfaceWhiteList>
-    </transport_descriptor>
-  </transport_descriptors>
-  <participant profile_name="participant" is_default_profile="true"><rtps>
-    <userTransports>
-      <transport_id>shared_memory</transport_id><transport_id>loopback</transport_id>
-    </userTransports>
-    <useBuiltinTransports>false</useBuiltinTransports>
-  </rtps></participant>
-  <data_writer profile_name="writer" is_default_profile="true"><times>
-    <{period}><sec>0</sec><nanosec>20000000</nanosec></{period}>
-  </times></data_writer>
-</profiles></dds>
-"""
 
 
 def fast_dds_environment(folder: Path, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Write Fast DDS profiles (20 ms resend, loopback), unless set; return the variables."""
-    found = {}
+    found, profile = {}, (share_directory() / 'config' / 'fast_dds.xml').read_text('utf-8')
     for variable, period in _FAST_DDS.items():
         if not environ.get(variable):
             path = folder.resolve() / f'{variable.lower()}.xml'
-            path.write_text(_FAST_DDS_PROFILES.format(period=period), encoding='utf-8')
+            path.write_text(profile.replace('PERIOD', period), encoding='utf-8')
             found[variable] = str(path)
     return found
 

@@ -3,8 +3,6 @@
 """A component's life without ROS 2: kernels compiled first, its states, its end by signals."""
 from __future__ import annotations
 
-import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,7 +10,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, ModelError
 from legged_dynamics.ros.middleware.node import StandaloneNode
@@ -20,8 +18,18 @@ from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component
 
 
+class Process(NamedTuple):
+    """A process that runs a component, on ROS 2 or on Cyclone DDS."""
+
+    host: Any  # A ComponentHost, or ROS 2's lifecycle node
+    signals: list[bool]  # Grows with each stop signal
+    spin: Callable[[float], object]  # Run callbacks, for this long [s] at most
+
+
 class ComponentHost:
     """A component on a node of its own; exceptions of callbacks are logged and reported."""
+
+    autostart, busy = True, ''      # as ROS 2's lifecycle node has them
 
     def __init__(self, component_class: type[Component], node: StandaloneNode):
         self.node = node
@@ -132,8 +140,12 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
 # on with those, so that its results would not be, to the last bit, those of one that loads it.
 
 
-SAYING = 10.0       # s between reports of how far it is
-TELLING = 0.1       # part of the work after which its pace tells how long the rest takes
+COMPILING = 'compiling, once; a minute or two'
+
+
+def _warm(*names: str) -> list[str]:
+    """Return the command that compiles and caches nodes' kernels."""
+    return [sys.executable, '-m', 'legged_dynamics.cli', 'warm', *names]
 
 
 def compile_first(*names: str) -> None:
@@ -147,80 +159,32 @@ def compile_first(*names: str) -> None:
     cold = [name for name in names if not is_warm(name)]
     if cold:
         print('Compiling (once; a minute or two)', file=sys.stderr, flush=True)
-        subprocess.run([sys.executable, '-m', 'legged_dynamics.cli', 'warm', *cold],
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(_warm(*cold), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       check=False)
 
 
-class Compilation:
+@contextmanager
+def compilation(component_class: type[Component],
+                logger: Any) -> Iterator[Callable[[], bool]]:
     """
-    Context manager of the compilation that a component still needs.
+    Yield what tells whether the compilation that a component still needs is going on.
 
-    Runs in a process of its own, so the node answers requests and signals meanwhile. Where
-    kernels cannot be cached on disk, the component compiles them itself when configured.
-    `state`: what is going on, or empty.
+    In a process of its own, so the node answers requests and signals meanwhile; it ends with the
+    context, and says on standard error how far it is. Where kernels cannot be cached on disk, the
+    component compiles them itself when configured.
     """
-
-    def __init__(self, component_class: type[Component], logger: Any):
-        from legged_dynamics.spatial.kernel_cache import is_warm
-        self._logger = logger
-        self._process: subprocess.Popen[bytes] | None = None
-        self._unread = b''      # the beginning of a line whose end has not been written yet
-        self.state = ''
-        name = component_class.default_name
-        if component_class.has_kernels and not is_warm(name):
-            self.state = 'compiling, once; a minute or two'
-            logger.info(self.state)
-            self._process = subprocess.Popen(
-                [sys.executable, '-m', 'legged_dynamics.cli', 'warm', '--parts', name],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
-            assert self._process.stdout is not None
-            os.set_blocking(self._process.stdout.fileno(), False)
-            self._begin: tuple[float, float] | None = None      # s, and the part done then
-            self._said = time.monotonic()
-
-    @property
-    def done(self) -> bool:
-        """Whether there is nothing to compile any more."""
-        if self._process is not None and self._process.poll() is not None:
-            self._logger.info('compiled' if self._process.returncode == 0 else
-                              'compiling ahead failed; compiling while being configured')
-            self._close()
-            self._process, self.state = None, ''
-        elif self._process is not None:
-            self._look()
-        return self._process is None
-
-    def _look(self) -> None:
-        """Say now and then how far it is."""
-        assert self._process is not None and self._process.stdout is not None
-        *lines, self._unread = (self._unread + (self._process.stdout.read() or b'')).split(b'\n')
-        parts = [line for line in lines if re.fullmatch(rb'\d\.\d+', line)]
-        now = time.monotonic()
-        if not parts:
-            return
-        part = float(parts[-1])
-        if self._begin is None:         # what came before was the process' start
-            self._begin = now, part
-        if now - self._said < SAYING:
-            return
-        self._said, made = now, part - self._begin[1]
-        self.state = f'compiling, once: {100.0 * part:.0f} %'
-        if made >= TELLING:
-            left = (now - self._begin[0]) * (1.0 - part) / made
-            self.state += f', about {left:.0f} s left'
-        self._logger.info(self.state)
-
-    def _close(self) -> None:
-        if self._process is not None and self._process.stdout is not None:
-            self._process.stdout.close()
-
-    def __enter__(self) -> Compilation:
-        """Return it, running."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """End it."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._close()
+    from legged_dynamics.spatial.kernel_cache import is_warm
+    if not component_class.has_kernels or is_warm(component_class.default_name):
+        yield lambda: False
+        return
+    logger.info(COMPILING)
+    process = subprocess.Popen(_warm(component_class.default_name), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield lambda: process.poll() is None
+        if process.poll() is not None:
+            logger.info('compiled' if process.returncode == 0 else
+                        'compiling ahead failed; compiling while being configured')
+    finally:
+        process.kill()
+        process.wait()

@@ -21,6 +21,9 @@ from legged_dynamics.exceptions import MiddlewareError
 
 # Message definitions as in Jazzy's .msg files, by full name; `define` adds others.
 DEFINITIONS: dict[str, str] = {}
+# Hash by which ROS 2 nodes recognise each other's definitions (RIHS01, REP-2016), of those in
+# `definitions.msg`.
+TYPE_HASHES: dict[str, str] = {}
 # ROS primitive -> (struct code, default); the numeric codes are also those of array.array.
 PRIMITIVES: dict[str, tuple[str, Any]] = {
     'bool': ('?', False), 'byte': ('c', b'\x00'),
@@ -169,7 +172,9 @@ def _repeated(make: Callable[[], Any], size: int) -> list[Any]:
 
 
 # Those of ROS 2 that the package uses, as in Jazzy, its own and those of others, each below a rule
-# and 'MSG: package/Type'.
+# and 'MSG: package/Type' with its hash.
 for _section in re.split(r'^={80}\nMSG: ', Path(__file__).with_name('definitions.msg').read_text(
         encoding='utf-8'), flags=re.M)[1:]:
-    define(*_section.split('\n', 1))
+    _head, _fields = _section.split('\n', 1)
+    define(_head.split()[0], _fields)
+    TYPE_HASHES[full_name(_head.split()[0])] = _head.split()[1]

@@ -24,7 +24,7 @@ from legged_dynamics.ros.middleware.arguments import (
 )
 from legged_dynamics.ros.middleware.cdr import deserialize
 from legged_dynamics.ros.middleware.messages import message_class, type_name
-from legged_dynamics.ros.middleware.parameters import ParameterDescriptor, ParameterStore
+from legged_dynamics.ros.middleware.parameters import ParameterStore
 from legged_dynamics.ros.middleware.protocol import (
     Bounds,
     Publication,
@@ -34,6 +34,7 @@ from legged_dynamics.ros.middleware.protocol import (
     overridden,
     stamp_ns,
 )
+from legged_dynamics.schema import Setting
 
 # -------------------------------------------------------------------------------------------------
 # A node's log for the backends without rclpy, in the form of rclpy's console output.
@@ -82,13 +83,10 @@ class _NodeLogger:
 # Clocks and timers of the nodes that run without rclpy.
 
 
-class _Instant:
+class _Instant(NamedTuple):
     """A point in time."""
 
-    __slots__ = ('nanoseconds',)
-
-    def __init__(self, nanoseconds: int):
-        self.nanoseconds = nanoseconds
+    nanoseconds: int
 
 
 class NodeClock:
@@ -195,8 +193,7 @@ class StandaloneNode(ParameterStore):
         self._endpoints: list[Any] = []
         self.timers: list[_NodeTimer] = []
         self.fault_handler: Callable[[Exception], None] | None = None
-        descriptor = ParameterDescriptor('Take time from /clock.', read_only=True)
-        if self.declare_parameter('use_sim_time', False, descriptor).value:
+        if self.declare(Setting('use_sim_time', False, '', 'Take time from /clock.')):
             self._clock.follow(0)
             self.create_subscription(message_class('rosgraph_msgs/msg/Clock'), '/clock',
                                      lambda msg: self._clock.follow(stamp_ns(msg.clock)),
@@ -274,14 +271,6 @@ class StandaloneNode(ParameterStore):
         """Return the publishers of others on a topic now."""
         return self._transport.others(self, self.resolve_topic_name(topic))
 
-    def destroy_publisher(self, publisher: Any) -> bool:
-        """Take a publisher off the bus."""
-        return self._destroy(publisher)
-
-    def destroy_subscription(self, subscription: Any) -> bool:
-        """Take a subscription off the bus."""
-        return self._destroy(subscription)
-
     def destroy_timer(self, timer: _NodeTimer) -> bool:
         """Stop and forget a timer."""
         timer.cancel()
@@ -328,8 +317,11 @@ class StandaloneNode(ParameterStore):
         return endpoint
 
     def _destroy(self, endpoint: Any) -> bool:
+        """Take a publisher or subscription off the bus."""
         if endpoint not in self._endpoints:
             return False
         self._endpoints.remove(endpoint)
         self._transport.withdraw(endpoint)
         return True
+
+    destroy_publisher = destroy_subscription = _destroy

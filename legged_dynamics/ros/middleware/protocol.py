@@ -4,8 +4,9 @@
 The seam between components and middleware.
 
 A component's node has the methods of `node.StandaloneNode`, spelled as rclpy spells them, whatever
-the backend. What differs beside the node (message classes, QoS profiles, parameter descriptors) a
-component takes from its :class:`Dialect`.
+the backend, but for parameters, which are declared from `Setting`s (`parameters.py`). What differs
+beside the node (message classes, QoS profiles, services) a component takes from its
+:class:`Dialect`.
 """
 from __future__ import annotations
 
@@ -46,10 +47,6 @@ class Publication(NamedTuple):
 class Dialect(Protocol):
     """What differs between the backends beside the node."""
 
-    # BOOL, INTEGER, DOUBLE, STRING, BOOL_ARRAY, INTEGER_ARRAY, DOUBLE_ARRAY, STRING_ARRAY: given
-    # in place of a default, they declare a parameter that has a type but no value
-    parameter_type: Any
-
     @property
     def qos(self) -> Any:
         """Profiles for publishers and subscriptions: those of `QoSPresets`."""
@@ -59,14 +56,6 @@ class Dialect(Protocol):
 
     def service(self, name: str) -> Any:
         """Return the class of a service; None where the backend has no services."""
-
-    def parameter_descriptor(self, description: str = '',
-                             range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, dynamic_typing: bool = False) -> Any:
-        """Return a descriptor for ``declare_parameter``; a bound of None is no bound."""
-
-    def set_parameters_result(self, successful: bool, reason: str = '') -> Any:
-        """Return the result of an on-set-parameters callback."""
 
 
 class Diagnosed(Protocol):
@@ -98,7 +87,7 @@ class Component(Diagnosed):
     node : StandaloneNode or an rclpy node with its methods
         Handle to the bus.
     dialect : Dialect
-        Message classes, QoS profiles and descriptors of the backend.
+        Message classes, QoS profiles and services of the backend.
     has_kernels : bool
         Whether kernels are to be compiled before it is configured; ``legged-dynamics warm`` knows
         it by its `default_name` then.
@@ -196,21 +185,16 @@ def overridden(profile: QoSProfile, prefix: str, values: Mapping[str, Any]) -> Q
         policy = name.removeprefix(prefix)
         if policy == name:
             continue
-        if policy == 'depth':
-            if type(value) is not int or value < 1:
-                raise ConfigurationError(f'parameter {name!r}: expected a depth from 1 on, '
-                                         f'got {value!r}')
+        field, meanings = _POLICIES.get(policy, ('', {}))
+        if policy == 'depth' and type(value) is int and value > 0:
             changes['depth'] = value
-        elif policy in _POLICIES:
-            field, meanings = _POLICIES[policy]
-            if value not in meanings:
-                raise ConfigurationError(f'parameter {name!r}: expected one of '
-                                         f'{", ".join(meanings)}, got {value!r}')
-            if field:
-                changes[field] = meanings[value]
+        elif value in tuple(meanings):
+            changes |= {field: meanings[value]} if field else {}
         else:
-            raise ConfigurationError(f'parameter {name!r}: expected one of the policies depth, '
-                                     f'{", ".join(_POLICIES)}, got {policy!r}')
+            raise ConfigurationError(
+                f'parameter {name!r}: expected one of {", ".join(meanings)}, got {value!r}'
+                if meanings else f'parameter {name!r}: expected a depth from 1 on, or one of '
+                f'{", ".join(_POLICIES)}, got {policy} {value!r}')
     return replace(profile, **changes)
 
 

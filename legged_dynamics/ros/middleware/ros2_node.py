@@ -3,7 +3,6 @@
 """Components on real ROS 2: a lifecycle node that hosts one."""
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,15 +10,16 @@ from contextlib import contextmanager
 from copy import copy
 from functools import cache, partial, wraps
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import rclpy
 from rcl_interfaces import msg
-from rclpy import exceptions
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.exceptions import ParameterException
+from rclpy.executors import ExternalShutdownException
+from rclpy.experimental import EventsExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import (
@@ -38,7 +38,7 @@ from legged_dynamics.ros.middleware.arguments import Override, RosArguments
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.discovery import domain_id
 from legged_dynamics.ros.middleware.lifecycle import (
-    Compilation,
+    Process,
     exit_code,
     report_fault,
     stopped_by_signals,
@@ -46,16 +46,15 @@ from legged_dynamics.ros.middleware.lifecycle import (
 from legged_dynamics.ros.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.ros.middleware.parameters import ParameterStore
 from legged_dynamics.ros.middleware.protocol import Bounds, Component, Dialect, Publication
+from legged_dynamics.schema import Setting
 
 # -------------------------------------------------------------------------------------------------
 # rclpy's dialect: its QoS profiles and parameters, and our messages with its classes behind.
 
 
 _HUGE = sys.float_info.max
-# Name that rmw gives to the node of a publisher without one.
-BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'
-# What is shown instead.
-NO_NODE = 'a DDS application without a ROS node'
+# Without rclpy's default warnings: each is one more thing to wait for, at every wake.
+QUIET = SubscriptionEventCallbacks(use_default_callbacks=False)
 
 
 class _RclpyQoS:
@@ -95,7 +94,6 @@ class RclpyDialect(Dialect):
     """
 
     qos = _RclpyQoS()
-    parameter_type = Parameter.Type
 
     @staticmethod
     def message(name: str) -> Any:
@@ -105,65 +103,31 @@ class RclpyDialect(Dialect):
 
     service = staticmethod(rclpy_class)
 
-    def parameter_descriptor(self, description: str = '',
-                             range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False,
-                             dynamic_typing: bool = False) -> msg.ParameterDescriptor:
-        """Return a descriptor for ``declare_parameter``."""
-        descriptor = msg.ParameterDescriptor(description=description, read_only=read_only,
-                                             dynamic_typing=dynamic_typing)
-        if range is not None:
-            low, high = range
-            descriptor.floating_point_range = [msg.FloatingPointRange(
-                from_value=-_HUGE if low is None else float(low),
-                to_value=_HUGE if high is None else float(high))]
-        return descriptor
-
-    def set_parameters_result(self, successful: bool, reason: str = '') -> msg.SetParametersResult:
-        """Return the answer of an on-set-parameters callback."""
-        return msg.SetParametersResult(successful=successful, reason=reason)
-
 
 # -------------------------------------------------------------------------------------------------
 # Publishers and subscriptions on rclpy that carry our own messages as bytes.
 
 
-try:    # not in Humble
-    from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
-except ImportError:
-    from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
-
-
-def quiet_subscription_events() -> SubscriptionEventCallbacks:
-    """Return event callbacks without rclpy's default warnings."""
-    return SubscriptionEventCallbacks(use_default_callbacks=False)
-
-
-# Whether an executor waits for events without a cost at every wake; see `Spinner`.
-EVENTS = find_spec('rclpy.experimental') is not None
-
-
 class _RclpyPublisher:
     """
-    A publisher of our messages, serialized only for subscribers.
+    A publisher of our messages, serialized only for subscribers; ``create`` makes rclpy's.
 
-    ``create`` makes the one of rclpy. ``spun``: its node's events are handled, and tell of
-    subscriptions; asking costs as much as a callback for a node with many topics.
+    Its node's events tell of subscriptions: asking costs as much as a callback for a node with
+    many topics.
     """
 
-    def __init__(self, create: Callable[..., Any], name: str, topic: str, qos: Any,
-                 spun: bool = False):
-        # No default callbacks: each is one more thing to wait for, at every wake.
-        events = PublisherEventCallbacks(use_default_callbacks=False,
-                                         **({'matched': self._matched} if spun else {}))
-        self.publisher = create(rclpy_class(name), topic, qos, event_callbacks=events)
+    def __init__(self, create: Callable[..., Any], name: str, topic: str, qos: Any):
+        self.publisher = create(rclpy_class(name), topic, qos, event_callbacks=(
+            PublisherEventCallbacks(use_default_callbacks=False, matched=self._matched)))
         self._name, self._count = name, self.publisher.get_subscription_count()
         self._latched = self.publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
-        self.get_subscription_count = ((lambda: self._count) if spun else
-                                       self.publisher.get_subscription_count)
 
     def _matched(self, info: Any) -> None:
         self._count = info.current_count
+
+    def get_subscription_count(self) -> int:
+        """Return how many subscriptions match now."""
+        return self._count
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
@@ -248,45 +212,45 @@ class _ComponentNode(LifecycleNode):
         super().__init__(component_class.default_name, **options)
         for service in self.services:
             service.callback = self._answered(service.callback)
-        self.autostart = self.declare_parameter('autostart', True, msg.ParameterDescriptor(
-            description='Configure and activate at the start; off when a manager does it.',
-            read_only=True)).value
+        self.autostart = self.declare(Setting(
+            'autostart', True, '',
+            'Configure and activate at the start; off when a manager does it.'), read_only=True)
         self.component = component_class(self, RclpyDialect())
         self._looking = self.create_timer(_DISCOVERY_S, self._look_for_same_name)
 
     # ---- what components ask of a node -------------------------------------------------------
 
-    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None,
-                          ignore_override: bool = False) -> Any:
-        """Declare a parameter; rclpy's errors become ConfigurationErrors."""
-        descriptor = descriptor or msg.ParameterDescriptor()
-        if type(value) is int and descriptor.floating_point_range:
-            bounds = descriptor.floating_point_range[0]
-            descriptor.floating_point_range = []
-            descriptor.integer_range = [msg.IntegerRange(
-                from_value=int(max(bounds.from_value, -2.0**62)),
-                to_value=int(min(bounds.to_value, 2.0**62)))]
+    def declare(self, setting: Setting, read_only: bool = False) -> Any:
+        """Declare a setting as a parameter, which checks it; return its value."""
+        default, low, high = setting.default, setting.lower, setting.upper
+        descriptor = msg.ParameterDescriptor(description=setting.text, read_only=read_only,
+                                             dynamic_typing=True)
+        if (low, high) != (None, None):
+            low, high = -_HUGE if low is None else low, _HUGE if high is None else high
+            if type(default) is int:
+                descriptor.integer_range = [msg.IntegerRange(
+                    from_value=int(max(low, -2.0**62)), to_value=int(min(high, 2.0**62)))]
+            else:
+                descriptor.floating_point_range = [msg.FloatingPointRange(
+                    from_value=float(low), to_value=float(high))]
         try:
-            return super().declare_parameter(name, value, descriptor, ignore_override)
-        except exceptions.ParameterAlreadyDeclaredException:
-            if not name.startswith(_QOS_OVERRIDES):
-                raise
-            return self.get_parameter(name)     # a topic joined again
-        except (exceptions.ParameterException, exceptions.InvalidParameterTypeException,
-                exceptions.InvalidParameterValueException) as error:
-            about = f' ({descriptor.description})' if descriptor.description else ''
-            raise ConfigurationError(f'parameter {name!r}: {error}{about}') from error
+            value = self.declare_parameter(setting.name, None if default == [] else default,
+                                           descriptor).value
+            return setting.check(default if value is None else value)
+        except (ParameterException, ConfigurationError) as error:
+            raise ConfigurationError(f'parameter {setting.name!r}: {error}') from error
 
-    def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Have a callback accept or refuse changes; one that fails has refused."""
-        @wraps(callback)
-        def guarded(parameters: list[Any]) -> Any:
+    def follow(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Have ``change`` take new values by name; it refuses by an exception."""
+        def answer(parameters: list[Parameter]) -> msg.SetParametersResult:
             try:
-                return callback(parameters)
+                change({one.name: one.value for one in parameters})
             except Exception as error:
-                self._report(error)
-                return RclpyDialect().set_parameters_result(False, f'{error!r}')
-        super().add_on_set_parameters_callback(guarded)
+                if not isinstance(error, ConfigurationError):
+                    self._report(error)
+                return msg.SetParametersResult(successful=False, reason=str(error))
+            return msg.SetParametersResult(successful=True)
+        self.add_on_set_parameters_callback(answer)
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any,
                          **options: Any) -> Any:
@@ -295,7 +259,7 @@ class _ComponentNode(LifecycleNode):
         if name is None:
             return super().create_publisher(msg_type, topic, qos_profile, **options)
         return _RclpyPublisher(partial(self._with_overrides, super().create_publisher), name,
-                               topic, copy(qos_profile), EVENTS)
+                               topic, copy(qos_profile))
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
                             qos_profile: Any, **options: Any) -> Any:
@@ -307,7 +271,7 @@ class _ComponentNode(LifecycleNode):
             why, throttle_duration_sec=1.0))
         made.subscription = self._with_overrides(
             super().create_subscription, rclpy_class(name), topic, self._guarded(made.take),
-            copy(qos_profile), event_callbacks=quiet_subscription_events(), raw=True)
+            copy(qos_profile), event_callbacks=QUIET, raw=True)
         return made
 
     def create_raw_subscription(self, name: str, topic: str,
@@ -316,7 +280,7 @@ class _ComponentNode(LifecycleNode):
         return self._with_overrides(
             super().create_subscription, rclpy_class(name), topic,
             self._guarded(lambda cdr: callback(cdr, time.time_ns())), copy(qos_profile),
-            event_callbacks=quiet_subscription_events(), raw=True)
+            event_callbacks=QUIET, raw=True)
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[[Any, Any], Any],
                        **options: Any) -> Any:
@@ -350,7 +314,6 @@ class _ComponentNode(LifecycleNode):
         """Return the publishers of others on a topic now."""
         own = f'{self.get_namespace().rstrip("/")}/{self.get_name()}'
         found = [Publication(
-            NO_NODE if BARE_DDS in entry.node_name else
             f'{entry.node_namespace.rstrip("/")}/{entry.node_name}', entry.topic_type,
             entry.qos_profile.reliability == ReliabilityPolicy.RELIABLE,
             entry.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL)
@@ -377,6 +340,11 @@ class _ComponentNode(LifecycleNode):
 
     # ---- lifecycle -------------------------------------------------------------------------
 
+    @property
+    def node(self) -> _ComponentNode:
+        """Itself, as of a `lifecycle.ComponentHost`."""
+        return self
+
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure the component."""
         if self.busy:
@@ -391,13 +359,9 @@ class _ComponentNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Deactivate the component, once its outputs are down or if asked again."""
-        if self._leaving is None and not self.leave():
-            self.get_logger().warning(
-                'deactivated as soon as the robot is down; ask again to have it at once')
-            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_leaving,
-                                              clock=self._steady)    # simulated time may stop
+        if not self._down('deactivated as soon as the robot is down; ask again to have it at once',
+                          self.trigger_deactivate):
             return _FAILURE
-        self._forget_leaving()
         return self._transition('deactivate', _ERROR)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -406,26 +370,31 @@ class _ComponentNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Bring the component from any state to its safe end, in its own time if it has to."""
-        if (state.label == 'active' and self._leaving is None and not self._at_once
-                and not self.leave()):
-            self.get_logger().warning('the component stops as soon as the robot is down')
-            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_shutting_down,
-                                              clock=self._steady)
-            return _SUCCESS
-        self._forget_leaving()
-        self._end(state.label)
+        if state.label != 'active' or self._at_once or self._down(
+                'the component stops as soon as the robot is down', lambda: self._end('active')):
+            self._end(state.label)
         return _SUCCESS
 
+    def _down(self, otherwise: str, then: Callable[[], object]) -> bool:
+        """Return whether the outputs are down, or asked for again; else do ``then`` later."""
+        if self._leaving is not None or self.leave():
+            self._forget_leaving()
+            return True
+        self.get_logger().warning(otherwise)
+
+        def go_on() -> None:
+            if self.leave():
+                then()
+        self._leaving = self.create_timer(_LEAVING_PERIOD_S, go_on,
+                                          clock=self._steady)       # simulated time may stop
+        return False
+
     def _end(self, label: str) -> None:
+        self._forget_leaving()
         if label == 'active':
             self._transition('deactivate', _ERROR)
         if label in ('active', 'inactive'):
             self._transition('cleanup', _ERROR)
-
-    def _go_on_shutting_down(self) -> None:
-        if self.leave():
-            self._forget_leaving()
-            self._end('active')
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Make the component safe after a transition that failed half-way."""
@@ -434,10 +403,11 @@ class _ComponentNode(LifecycleNode):
         return _SUCCESS
 
     def start(self, wanted: Callable[[], bool] = lambda: True) -> bool:
-        """Configure and, while ``wanted()`` is true, activate; return False on failure."""
-        if self.trigger_configure() != _SUCCESS:
-            return False
-        return not wanted() or self.trigger_activate() == _SUCCESS
+        """Configure and, while ``wanted()`` is true, activate; SystemExit on failure."""
+        for trigger in (self.trigger_configure, self.trigger_activate):
+            if wanted() and trigger() != _SUCCESS:
+                raise SystemExit(exit_code(self.fault))
+        return True
 
     def leave(self) -> bool:
         """Have the component bring its outputs down; return whether it may be stopped."""
@@ -446,10 +416,6 @@ class _ComponentNode(LifecycleNode):
         except Exception as error:
             self._report(error)
             return True
-
-    def _go_on_leaving(self) -> None:
-        if self.leave():
-            self.trigger_deactivate()
 
     def _forget_leaving(self) -> None:
         if self._leaving is not None:
@@ -465,7 +431,6 @@ class _ComponentNode(LifecycleNode):
             # rclpy says so when a manager has finalized the node already
             self.get_logger().debug(f'no shutdown transition: {error}')
             if self._leaving is not None:
-                self._forget_leaving()
                 self._end('active')
 
     def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
@@ -521,8 +486,8 @@ class _ComponentNode(LifecycleNode):
         try:
             return create(*args, **options,
                           qos_overriding_options=QoSOverridingOptions(_OVERRIDABLE))
-        except RuntimeError as error:
-            if 'QoS override' not in str(error):
+        except (RuntimeError, ParameterException) as error:
+            if isinstance(error, RuntimeError) and 'QoS override' not in str(error):
                 raise
             raise ConfigurationError(f'qos_overrides of {args[1]}: {error}') from error
 
@@ -532,8 +497,6 @@ class _ComponentNode(LifecycleNode):
             try:
                 callback(*args)
             except Exception as error:
-                if self.component is None:
-                    raise
                 self._report(error)
         return guarded
 
@@ -557,83 +520,42 @@ class _ComponentNode(LifecycleNode):
 # Runs a component as a process on real ROS 2.
 
 
-_LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
-
-
 class Spinner:
-    """
-    Runs callbacks with the cheapest executor.
-
-    Event-driven since rclpy 7.1.4 (Jazzy); an older one builds a wait set at every wake,
-    half a core at 500 Hz, and runs one callback at most in a spin.
-    """
+    """Runs callbacks by events; another executor builds a wait set at every wake."""
 
     def __init__(self, context: Any = None):
-        if EVENTS:
-            from rclpy.experimental import EventsExecutor
-            self.executor = EventsExecutor(context=context)
-        else:
-            self.executor = SingleThreadedExecutor(context=context)
+        self.executor = EventsExecutor(context=context)
 
-    def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
-        """Run callbacks for ``seconds``; with an older executor, one at most."""
-        if not EVENTS:
-            self.executor.spin_once(timeout_sec=seconds)
-        else:       # leaving and entering it costs as much as a callback: not at every wake
-            self.executor.spin_until_future_complete(Future(), seconds)
+    def spin(self, seconds: float) -> None:
+        """Run callbacks for so long; leaving and entering it costs as much as a callback."""
+        self.executor.spin_until_future_complete(Future(), seconds)
 
 
 @contextmanager
-def ros2_process(component_class: type[Component], argv: Sequence[str]
-                 ) -> Iterator[tuple[_ComponentNode, Spinner, list[bool]]]:
-    """Yield a component's node, its spinner, and a list that grows with each stop signal."""
-    stopping: list[bool] = []
-    with stopped_by_signals(lambda: stopping.append(True)):
+def ros2_process(component_class: type[Component], argv: Sequence[str]) -> Iterator[Process]:
+    """Yield a component's node; it is stopped and taken off the bus at the end."""
+    arguments, signals = RosArguments.parse(argv), list[bool]()
+    with stopped_by_signals(lambda: signals.append(True)):
         rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
         node = None
         try:
             node = _ComponentNode(component_class)
+            node.warn_of_undeclared_parameters(arguments)
             spinner = Spinner()
             spinner.executor.add_node(node)
-            yield node, spinner, stopping
+
+            def spin(seconds: float) -> None:
+                try:
+                    spinner.spin(seconds)
+                except ExternalShutdownException:
+                    pass
+                except Exception as error:  # a malformed request, say: the node goes on
+                    node._report(error)
+                if not rclpy.ok():          # shut down from outside: at once
+                    signals.extend((True, True))
+            yield Process(node, signals, spin)
         finally:
             if node is not None:
                 node.stop()
                 node.destroy_node()
             rclpy.try_shutdown()
-
-
-def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
-    """Run a component as a ROS 2 lifecycle node; return the exit code."""
-    arguments = RosArguments.parse(argv)
-    with ros2_process(component_class, argv) as (node, spinner, stopping):
-        node.warn_of_undeclared_parameters(arguments)
-
-        def spin(going: Callable[[], bool]) -> None:
-            while going() and not stopping and rclpy.ok():
-                _spin(spinner, node)
-        with Compilation(component_class, node.get_logger()) as compilation:
-            def compiling() -> bool:
-                done, node.busy = compilation.done, compilation.state
-                return not done
-            spin(compiling)
-            node.busy = ''
-        if not stopping and node.autostart and not node.start(lambda: not stopping):
-            return exit_code(node.fault)
-        # the compiler's objects are here to stay; scanning them would stall callbacks
-        gc.collect()
-        gc.freeze()
-        spin(lambda: True)
-        while len(stopping) == 1 and rclpy.ok() and not node.leave():
-            _spin(spinner, node)
-    return 0
-
-
-def _spin(spinner: Spinner, node: _ComponentNode) -> None:
-    try:
-        spinner.spin()
-    except ExternalShutdownException:
-        pass                    # rclpy.ok() says so, too
-    except Exception as error:  # a malformed request, say: the node goes on
-        if node.component is not None:
-            report_fault(node.component, node.get_logger(), error)

@@ -9,9 +9,12 @@ Diagnostics of a node: age, rate and jitter of its inputs, and faults.
 """
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from legged_dynamics.ros.conversions import diagnostic_status, diagnostics
 from legged_dynamics.ros.middleware.cdr import PreparedMessage
@@ -122,6 +125,7 @@ class DiagnosticsSettings:
     silent_ns: int = 5_000_000_000  # silence of an input that is logged
     again_ns: int = 60_000_000_000  # after which it is logged again
     look_period: float = 1.0  # s between looks for silent inputs
+    most_intervals: int = 10_000  # of one input that its rate is of
 
 
 DIAGNOSTICS = DiagnosticsSettings()
@@ -138,12 +142,13 @@ class InputMonitor:
     last_ns: int = 0
     fault: str = ''
     fault_ns: int = -DIAGNOSTICS.fault_memory_ns
-    _intervals: _Intervals = field(default_factory=lambda: _Intervals())
+    _intervals: deque[int] = field(     # ns, since `values` were asked for
+        default_factory=lambda: deque(maxlen=DIAGNOSTICS.most_intervals))
 
     def saw(self, now_ns: int) -> None:
         """Count a message."""
         if self.received and now_ns > self.last_ns:
-            self._intervals.add(now_ns - self.last_ns)
+            self._intervals.append(now_ns - self.last_ns)
         self.received += 1
         self.last_ns = now_ns
 
@@ -173,32 +178,16 @@ class InputMonitor:
 
     def values(self, now_ns: int) -> dict[str, Any]:
         """Return counts, age [s], rate [Hz], jitter and worst interval [ms]; start anew."""
-        intervals, self._intervals = self._intervals, _Intervals()
+        intervals = np.array(self._intervals) * 1e-6
+        self._intervals.clear()
         found: dict[str, Any] = {'received': self.received, 'rejected': self.rejected}
         if self.received:
             found['age [s]'] = (now_ns - self.last_ns) * 1e-9
-        if intervals.count:
-            found['rate [Hz]'] = 1e9 / intervals.mean
-            found['worst interval [ms]'] = intervals.worst * 1e-6
-            found['jitter [ms]'] = (intervals.squares / intervals.count) ** 0.5 * 1e-6
+        if len(intervals):
+            found |= {'rate [Hz]': 1e3 / float(intervals.mean()),
+                      'worst interval [ms]': float(intervals.max()),
+                      'jitter [ms]': float(intervals.std())}
         return found
-
-
-@dataclass
-class _Intervals:
-    """Mean, spread and worst of intervals [ns], by Welford's recursion."""
-
-    count: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
-    worst: int = 0
-
-    def add(self, interval: int) -> None:
-        self.count += 1
-        step = interval - self.mean
-        self.mean += step / self.count
-        self.squares += step * (interval - self.mean)
-        self.worst = max(self.worst, interval)
 
 
 class DiagnosticsPublisher:

@@ -122,10 +122,6 @@ class LockStep:
             del self._commands[stale]
         return found
 
-    def due(self, elapsed_s: float, period_ns: int) -> float:
-        """Return how many samples may exist after a wall time; infinite for speed 0."""
-        return elapsed_s * self.speed * 1e9 / period_ns if self.speed else float('inf')
-
     def _take(self, topic: str, message: Any) -> None:
         stamp = convert.stamp_ns(message.header.stamp)
         self._newest[topic] = max(self._newest[topic], stamp)

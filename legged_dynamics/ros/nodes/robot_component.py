@@ -54,8 +54,7 @@ class SteadyClock:
 
     def __init__(self, node: Any):
         self._node = node
-        self._simulated = (node.has_parameter('use_sim_time')
-                           and bool(node.get_parameter('use_sim_time').value))
+        self._simulated = bool(node.get_parameter('use_sim_time').value)
         self._before = self._shift = self._heard = self._raw = 0
 
     def __call__(self) -> int:
@@ -203,13 +202,13 @@ class RobotComponent:
     def __init__(self, component: Component, settings: Iterable[Setting],
                  accept: Callable[[dict[str, Any]], object] | None = None, *,
                  steady: bool = False):
-        self.component, table = component, tuple(settings)
-        self.node, self.dialect = node, dialect = component.node, component.dialect
+        self.component, table, node = component, tuple(settings), component.node
+        self.node, self.dialect = node, component.dialect
         self.now: Callable[[], int] = SteadyClock(node) if steady else node.now_ns
-        self.parameters = declare_settings(node, dialect, table)
+        self.parameters = declare_settings(node, table)
         self._knows_robot = {setting.name for setting in ROBOT} <= set(self.parameters)
         self._accept = accept
-        follow_settings(node, dialect, table, self.parameters, self._check, component.fixed)
+        follow_settings(node, table, self.parameters, self._check, component.fixed)
         self.endpoints = Endpoints(component)
 
     def _check(self, values: dict[str, Any]) -> RobotConfig | None:

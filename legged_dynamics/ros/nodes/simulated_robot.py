@@ -12,7 +12,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.middleware.parameters import StandaloneDialect, declare_settings
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import urdf_text
@@ -104,12 +104,12 @@ class SimulatedRobotNode(Component):
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        kind = declare_settings(node, dialect, (KIND,), read_only=True)
+        kind = node.declare(KIND, read_only=True)
         self.common = RobotComponent(
-            self, (*ROBOT, *plant_settings(kind[KIND.name]), *NODE_SETTINGS),
+            self, (*ROBOT, *plant_settings(kind), *NODE_SETTINGS),
             lambda values: Schedule.from_text(values['schedule']))
         self.parameters = self.common.parameters
-        self.parameters.update(kind)
+        self.parameters[KIND.name] = kind
         self._steady = SteadyClock(node)
         self._timer: Any = None
 
@@ -143,9 +143,7 @@ class SimulatedRobotNode(Component):
         self.ended = self._begun = False
         self._fell: float | None = None
         self._description.publish(convert.string(self.dialect, self._plant.urdf))
-        self._timer = self.node.create_timer(
-            self.robot.period_ns * 1e-9,
-            self._advance if self._lock_step is None else self._go_on)
+        self._timer = self.node.create_timer(self.robot.period_ns * 1e-9, self._go_on)
 
     def deactivate(self) -> None:
         """Stop time."""
@@ -206,27 +204,37 @@ class SimulatedRobotNode(Component):
     # ---- time ------------------------------------------------------------------------------
 
     def _go_on(self) -> None:
-        """Step as often as the answers allow, and not faster than the wall clock."""
+        """Step as often as real time requires, and in lock-step as the answers allow."""
         lock, pace, period = self._lock_step, self._pace, self.robot.period_ns
-        if self._timer is None or self.ended or lock is None:
+        if self._timer is None or self.ended:
             return
-        if not self._begun:
+        if lock is None:
+            self._follow_the_clock()
+        elif not self._begun:
             if not lock.ready([self.joint_states, self.imu], self._true):
                 return
             self._begun = True
             pace.begin()
-        while not self.ended:
-            if 0 < lock.duration_ns <= pace.ticks * period:
+        speed = 1.0 if lock is None else lock.speed or math.inf
+        # Where no answers are waited for, a slow machine has to take messages in between.
+        most = pace.ticks + CATCH_UP if lock is None else math.inf
+        while not self.ended and pace.ticks < most:
+            after = self.robot.stamp_ns + period
+            if lock is not None and 0 < lock.duration_ns <= pace.ticks * period:
                 self.ended = lock.over(self.robot.stamp_ns)
                 if self.ended:
                     self.node.get_logger().info(self._statement())
                 return
-            due = lock.due(1e-9 * pace.elapsed_ns(), period) - pace.ticks
-            if due < 1.0 or not lock.open(self.robot.stamp_ns + period, period):
+            due = max(pace.elapsed_ns(), 1) * speed / period - pace.ticks
+            if due < 1.0 or (lock is not None and not lock.open(after, period)):
                 return
-            if CATCH_UP < due < math.inf:   # lost time is dropped
-                pace.drop(pace.elapsed_ns() - round((pace.ticks + 1) * period / lock.speed))
-            self._obey(lock.commands(self.robot.stamp_ns + period, period))
+            if CATCH_UP < due < math.inf:
+                lost = pace.elapsed_ns() - round((pace.ticks + 1) * period / speed)
+                pace.drop(lost)
+                if lock is None:
+                    self.robot.delay(lost)     # else all later stamps would look old
+            if lock is not None:
+                self._obey(lock.commands(after, period))
             self._step()
 
     def _obey(self, commands: dict[str, float]) -> None:
@@ -240,19 +248,6 @@ class SimulatedRobotNode(Component):
                     self._commands.saw(self.common.now())
                 except LeggedDynamicsError as error:
                     self._commands.refused(self.common.now(), str(error))
-
-    def _advance(self) -> None:
-        """Step as often as real time requires."""
-        period = self.robot.period_ns
-        self._follow_the_clock()
-        due = self._pace.elapsed_ns() // period - self._pace.ticks
-        if due > CATCH_UP:
-            lost = (due - 1) * period
-            self._pace.drop(lost)
-            self.robot.delay(lost)     # else all later stamps would look old
-            due = 1
-        for _ in range(int(due)):
-            self._step()
 
     def _follow_the_clock(self) -> None:
         ahead = self.common.now() - self._steady()
