@@ -27,7 +27,7 @@ from legged_dynamics.contact.over_time.interior_point import (
     Optimum,
     minimize_within,
 )
-from legged_dynamics.contact.over_time.limits import ConeRows, ContactLimits, OverTimeWeights
+from legged_dynamics.contact.over_time.limits import ContactLimits, LimitRows, OverTimeWeights
 from legged_dynamics.contact.over_time.passes import Frames, Past, assemble
 from legged_dynamics.contact.over_time.problem import by_threes
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
@@ -102,7 +102,7 @@ class _OverTimeTask:
         self._model, self._feet, self._table, self._axes = model, feet, table, axes
         self._weights = weights or OverTimeWeights()
         self._limits, self._normal = limits, normal
-        self._rows: ConeRows | None = None
+        self._rows: LimitRows | None = None
         self._none, self._index = np.full(len(feet), -1), by_threes(table.index)
         self._zero = np.zeros(int(self._index[:, SIZE].sum()))
         if limits is not None:
@@ -147,23 +147,6 @@ class _OverTimeTask:
         x = frames.forward(past, self._none)[0].backward(self._none, self._zero)
         optimum = self._within(frames, past, x)
         return self.solution(frames, optimum)
-
-    def solve_exactly(self, stretches: Sequence[Stretch], previous: np.ndarray | None
-                      ) -> Iterator[tuple[int, OverTimeSolution]]:
-        """Yield the number and solution of each stretch, the last one first, without limits."""
-        pasts: list[Past] = []
-        before: Frames | None = None
-        for stretch in stretches:
-            frames = self.frames(stretch)
-            pasts.append(self.first(frames, previous) if before is None
-                         else before.forward(pasts[-1], frames.standing[0])[1])
-            before = frames
-        after, x_after = self._none, self._zero
-        for k in reversed(range(len(pasts))):
-            frames = self.frames(stretches[k])
-            x = frames.forward(pasts[k], after)[0].backward(after, x_after)
-            after, x_after = frames.standing[0], x[0].copy()
-            yield k, self.solution(frames, Optimum(x, 0.0, 0))
 
     def stream(self, stretches: Iterable[Stretch], lag: int, previous: np.ndarray | None
                ) -> Iterator[OverTimeSolution]:
@@ -338,33 +321,6 @@ class ContactInverseDynamicsOverTime:
         task = self._task(weights, limits, ground_normal)
         frames = task.frames(Stretch(motion, in_contact, external))
         return task.solve(frames, task.first(frames, previous))
-
-    def solve_stretches(self, stretches: Sequence[Stretch], *,
-                        weights: OverTimeWeights | None = None,
-                        previous: np.ndarray | None = None, ground_normal: Sequence[float] = UP
-                        ) -> Iterator[tuple[int, OverTimeSolution]]:
-        """
-        Solve a recording of any length exactly, in the memory of two stretches.
-
-        The stretches are run through from the first to the last, for the information that each
-        passes on to the next, and once more backwards, so they must be available twice: a list, or
-        an object with ``__len__`` and ``__getitem__`` that reads them from a file. Together the
-        solutions are that of `solve` for all frames at once.
-
-        Parameters
-        ----------
-        stretches : sequence of Stretch
-            Each follows on the one before without a gap.
-        weights, previous, ground_normal
-            As in `solve`; weights of magnitude must not be one a frame.
-
-        Yields
-        ------
-        int, OverTimeSolution
-            A stretch's number and its solution, the last stretch first.
-
-        """
-        return self._task(weights, None, ground_normal).solve_exactly(stretches, previous)
 
     def stream(self, stretches: Iterable[Stretch], *, lag: int,
                weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
