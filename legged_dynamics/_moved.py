@@ -67,6 +67,7 @@ MOVED = {
     'cli.new_robot': 'cli.info',
     'contact.active_set': 'optimization.quadratic_program',
     'contact.over_time.frames': 'contact.over_time.stretch',
+    'contact.over_time.passes': 'contact.over_time.stretch',
     'conversions': 'ros.conversions',
     'conversions.body': 'ros.conversions.building',
     'conversions.reactions': 'ros.conversions.markers',

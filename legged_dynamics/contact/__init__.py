@@ -39,7 +39,8 @@ from legged_dynamics.contact.over_time.inverse_dynamics import (
     OverTimeSolution,
 )
 from legged_dynamics.contact.over_time.limits import ContactLimits, OverTimeWeights
-from legged_dynamics.contact.over_time.stretch import GeneralizedMotion, Stretch
+from legged_dynamics.contact.over_time.recorded_motion import GeneralizedMotion
+from legged_dynamics.contact.over_time.stretch import Stretch
 from legged_dynamics.contact.solution import EquationWeights
 from legged_dynamics.contact.uncertainty import MotionNoise, WrenchUncertainty
 

@@ -320,7 +320,7 @@ def small():
     (lambda m, f, x: ContactInverseDynamicsOverTime(m, f).solve(x, previous=np.zeros(6)),
      MeasurementError, r'previous wrenches of shape \(2, 6\)'),
     (lambda m, f, x: ContactInverseDynamicsOverTime(m, f).solve(x, ground_normal=(0, 0, 2)),
-     MeasurementError, 'unit ground normal'),
+     MeasurementError, 'unit normal'),
     (lambda m, f, x: ContactInverseDynamicsOverTime(m, f).solve(
         x, weights=OverTimeWeights(magnitude=np.zeros((4, 2)))), MeasurementError,
      'magnitude weights to fit 5 frames'),

@@ -25,7 +25,6 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.contact.over_time.limits import LimitRows
-from legged_dynamics.contact.over_time.passes import Frames, Past
 from legged_dynamics.contact.over_time.problem import (
     AT_TRANSITIONS,
     DONE,
@@ -35,6 +34,7 @@ from legged_dynamics.contact.over_time.problem import (
     substitute,
     substitute_back,
 )
+from legged_dynamics.contact.over_time.stretch import Frames, Past
 from legged_dynamics.dynamics.jacobians import SIZE
 
 # -------------------------------------------------------------------------------------------------

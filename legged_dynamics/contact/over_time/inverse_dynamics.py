@@ -28,10 +28,9 @@ from legged_dynamics.contact.over_time.interior_point import (
     minimize_within,
 )
 from legged_dynamics.contact.over_time.limits import ContactLimits, LimitRows, OverTimeWeights
-from legged_dynamics.contact.over_time.passes import Frames, Past, assemble
 from legged_dynamics.contact.over_time.problem import by_threes
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.contact.over_time.stretch import Stretch
+from legged_dynamics.contact.over_time.stretch import Frames, Past, Stretch, assemble
 from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, START, FeetTable, feet_table
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -103,7 +102,7 @@ class _OverTimeTask:
         self._weights = weights or OverTimeWeights()
         self._limits, self._normal = limits, normal
         self._rows: LimitRows | None = None
-        self._none, self._index = np.full(len(feet), -1), by_threes(table.index)
+        self._index = by_threes(table.index)
         self._zero = np.zeros(int(self._index[:, SIZE].sum()))
         if limits is not None:
             if axes != 'world':
@@ -144,9 +143,7 @@ class _OverTimeTask:
 
     def solve(self, frames: Frames, past: Past) -> OverTimeSolution:
         """Return the solution of frames that no others follow."""
-        x = frames.forward(past, self._none)[0].backward(self._none, self._zero)
-        optimum = self._within(frames, past, x)
-        return self.solution(frames, optimum)
+        return self.solution(frames, self._within(frames, past, frames.alone(past)))
 
     def stream(self, stretches: Iterable[Stretch], lag: int, previous: np.ndarray | None
                ) -> Iterator[OverTimeSolution]:
@@ -168,13 +165,11 @@ class _OverTimeTask:
         """Return the solution of frames, given those that follow, and what to pass on."""
         after = future.standing[0]
         if self._rows is None:
-            found, handed = frames.forward(past, after)
-            following = future.forward(handed, self._none)[0].backward(self._none, self._zero)
-            x = found.backward(after, following[0])
+            made, handed = frames.forward(past, after)
+            x = frames.backward(made, after, future.alone(handed)[0])
             return self.solution(frames, Optimum(x, 0.0, 0)), handed
         both = frames.joined(future)
-        x = both.forward(past, self._none)[0].backward(self._none, self._zero)
-        optimum = self._within(both, past, x)
+        optimum = self._within(both, past, both.alone(past))
         x = optimum.x[:len(frames)]
         stays = frames.standing[-1] * after
         smoothing = self._weights.smoothing_diagonal()
