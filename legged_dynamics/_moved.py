@@ -66,6 +66,7 @@ MOVED = {
     'analysis.verdict': 'recordings.report.analysis',
     'cli.new_robot': 'cli.info',
     'contact.active_set': 'optimization.quadratic_program',
+    'contact.instant_problem': 'contact.inverse_dynamics',
     'contact.over_time.frames': 'contact.over_time.stretch',
     'contact.over_time.passes': 'contact.over_time.stretch',
     'conversions': 'ros.conversions',

@@ -27,10 +27,10 @@ the middle of its sole, its link's frame, or a stated centre of pressure. With m
 torque there is no such choice; friction and the edges of soles restrict it.
 """
 from legged_dynamics.contact.batch import ContactBatch
-from legged_dynamics.contact.instant_problem import InstantProblem
 from legged_dynamics.contact.inverse_dynamics import (
     ContactInverseDynamics,
     ContactSolution,
+    InstantProblem,
     Support,
     equation_weights,
 )
