@@ -13,7 +13,7 @@ from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import factorized, solved, variances
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.filter.settings import TUNED
-from legged_dynamics.model.actuators import DELAY, FRICTION
+from legged_dynamics.model.actuators import DELAY
 from legged_dynamics.optimization.factorizations import factorize_upper, invert_upper
 
 # A Gaussian prior of zero mean: its precision, and the logarithm of that one's determinant.
@@ -130,11 +130,6 @@ class Hypotheses:
         yield
         self._test_delays(z, found, information)
         yield
-        # What much dry friction does at rest nothing explains: others are then pulled by it.
-        if self.rejected[parameters.place[:, FRICTION]].any():
-            z[parameters.beside_friction] *= settings.secondary_weight
-        if self.rejected[parameters.gains].any():
-            z[parameters.of_torques] *= settings.secondary_weight
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]

@@ -11,11 +11,15 @@ from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.equations import HELD
-from legged_dynamics.estimation.actuators.findings import ActuatorFinding, Delay, Findings, Record
+from legged_dynamics.estimation.actuators.findings import (
+    ActuatorFinding,
+    Findings,
+    Record,
+    delay_finding,
+)
 from legged_dynamics.estimation.actuators.hypotheses import Estimate, Hypotheses
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import (
-    Lengths,
     Regression,
     Rows,
     VelocityDelay,
@@ -74,13 +78,12 @@ class ActuatorLearner:
         Their bits of `ground_reaction.Fault`.
     seconds : float
         Time that was learned from.
-    velocity_late : float
-        How late velocities are, to be corrected before they come here [s].
-    scale_doubt : float
-        What all forces may be wrong by alike, one deviation, as a share: of an error that all
-        gains or all masses have.
-    velocity_noise : float
-        Deviation of velocities from the slopes of positions where they are late, else 0.
+    velocity : VelocityDelay
+        How `late` velocities are, to be corrected before they come here [s], and their deviation
+        from the slopes of positions then, `noise`.
+    hypotheses : Hypotheses
+        What is rejected, and `scale_doubt`: what all forces may be wrong by alike, one deviation,
+        as a share, of an error that all gains or all masses have.
 
     """
 
@@ -98,9 +101,9 @@ class ActuatorLearner:
         self.stated = self.prior.stated
         self.regression = Regression(
             model, config, Rows(rate, starts, row_size), parameters, self.prior,
-            Lengths(leg_length, settings.lying_height * height), settings)
+            settings.lying_height * height, settings)
         self.hypotheses = Hypotheses(parameters, self.prior, model.total_mass * GRAVITY, settings)
-        self._velocity = VelocityDelay(config.noise.velocity_age, rate, settings)
+        self.velocity = VelocityDelay(config.noise.velocity_age, rate, settings)
         self._torque_doubt = TorqueDoubt(
             parameters, config.noise.of_joints('effort', model, config.joints),
             self.stated.limit, settings)
@@ -126,21 +129,6 @@ class ActuatorLearner:
     def seconds(self) -> float:
         """Time that was learned from."""
         return self.regression.seconds
-
-    @property
-    def velocity_late(self) -> float:
-        """How late velocities are, to be corrected before they come here [s]."""
-        return self._velocity.late
-
-    @property
-    def velocity_noise(self) -> float:
-        """Deviation of velocities from the slopes of positions where they are late, else 0."""
-        return self._velocity.noise
-
-    @property
-    def scale_doubt(self) -> float:
-        """What all forces may be wrong by alike, one deviation, as a share."""
-        return self.hypotheses.scale_doubt
 
     def take(self, row: np.ndarray, stamp_ns: int) -> bool:
         """
@@ -214,9 +202,9 @@ class ActuatorLearner:
         """Let old blocks count less, and make a new estimate."""
         regression = self.regression
         keep, new = regression.forget()
-        self._velocity.count(keep, new * len(self.stated.limit))
+        self.velocity.count(keep, new * len(self.stated.limit))
         if (regression.swung >= self._settings.velocity_delay_blocks and regression.block >= 3
-                and self._velocity.update(regression.x.lag)):
+                and self.velocity.update(regression.x.lag)):
             regression.clear()          # what is learned begins anew, by rows corrected alike
             regression.restart()
             self.hypotheses.rejected[:] = False
@@ -314,11 +302,11 @@ class ActuatorLearner:
             found.append(one)
             yield       # a line of YAML takes its time
         yield
-        found += [delay.finding() for delay in self._delays()]
+        found += self._delays()
         self.findings: tuple[ActuatorFinding, ...] = tuple(found)
         self.faults = sum(one.fault for one in found)
 
-    def _delays(self) -> Iterator[Delay]:
+    def _delays(self) -> Iterator[ActuatorFinding]:
         """Yield the delays that are stated otherwise."""
         settings, parameters = self._settings, self.parameters
         stated = float(self.stated.value[DELAY, 0])
@@ -335,8 +323,8 @@ class ActuatorLearner:
             sigma = self._deviation[at]
             if self.hypotheses.rejected[at] and value - was > max(
                     least, settings.imu_delay_rejection * sigma):
-                yield Delay(fault, 'delay', key, value, sigma, written)
-        velocity = self._velocity
+                yield delay_finding(fault, 'delay', key, (value, sigma), written)
+        velocity = self.velocity
         if velocity.late > velocity.least:
-            yield Delay(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age', velocity.late,
-                        velocity.deviation, velocity.late)
+            yield delay_finding(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age',
+                                (velocity.late, velocity.deviation), velocity.late)

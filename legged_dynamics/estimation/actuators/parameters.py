@@ -59,9 +59,6 @@ class Parameters:
                       for at in np.unique(self.place[:, 0])]
         self.friction_of_kinds = np.unique(self.place[:, FRICTION], return_inverse=True)
         self.offsets_of_kinds = [self.place[kind, OFFSET] for kind in self.kinds]
-        # What friction at rest pulls along when it is more than stated.
-        self.beside_friction = self.group != self.group[self.place[0, FRICTION]]
-        self.beside_friction[self.effort_delay] = False
 
     def _places(self, model: RobotModel) -> tuple[np.ndarray, list[str]]:
         """Return where each joint's parameters are in theta, and names of theta's elements."""
@@ -110,7 +107,8 @@ class Prior:
 
     def __init__(self, model: RobotModel, config: RobotConfig, parameters: Parameters,
                  leg_length: float, settings: LearnerSettings):
-        self.stated = stated = ActuatorModel.of(model, config)
+        self.stated, self.leg_length = ActuatorModel.of(model, config), leg_length
+        stated = self.stated
         place, n = parameters.place, len(parameters.names)
         mean, tight, wide = np.zeros(n), np.full(n, np.inf), np.zeros(n)
         value = stated.value.copy()
