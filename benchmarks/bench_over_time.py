@@ -155,10 +155,11 @@ def rows() -> list[dict]:
                               'note': f'{times[0] / 1e3:.1f} ms in all'})
     solver = ContactInverseDynamicsOverTime(model, KINDS['3-D contacts'])
     motion = sway(model, FRAMES[0])
-    call = partial(solver.solve, motion, limits=ContactLimits(FrictionCone(0.2)))
-    found.append({'name': f'3-D contacts in pyramids, T = {FRAMES[0]}',
-                  'ours_us': microseconds(call, batches=3)[0],
-                  'note': f'interior point, {call().iterations} iterations'})
+    for shape in ('pyramid', 'round'):
+        call = partial(solver.solve, motion, limits=ContactLimits(FrictionCone(0.2), shape))
+        found.append({'name': f'3-D contacts in cones ({shape}), T = {FRAMES[0]}',
+                      'ours_us': microseconds(call, batches=3)[0],
+                      'note': f'interior point, {call().iterations} iterations'})
     draw_times({name: [(T, time / 1e3) for T, time in points] for name, points in curves.items()},
                lambda name: 'scipy' not in name, 'frames', 'time [ms]', PICTURE)
     return found

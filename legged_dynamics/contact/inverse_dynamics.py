@@ -71,7 +71,7 @@ class ContactInverseDynamics:
     friction : FrictionCone or sequence of them, optional
         Limits of the ground's forces, for all feet or for each. Normals are those of the ground
         and of the soles; a cone's own is not read. A cone of a point foot is a pyramid of its
-        facets, that of a sole has four (Caron 2015).
+        facets, that of a sole has four (Caron 2015); round ones: `ContactLimits`, over time.
     weights : EquationWeights, optional
         Variances of the equations; required for measured joint torque.
 

@@ -24,6 +24,7 @@ from legged_dynamics.force_map import (
     solve_quadratic_program,
 )
 from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotModel
+from legged_dynamics.optimization.cone_program import HalfLines, RoundCones
 
 LINKS = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
 # A constraint counts as kept when it is missed by less, relative to the weight.
@@ -86,21 +87,27 @@ def in_ground(kind, found, motion):
                                                     found.wrench)])
 
 
-def least_slack(kind, cone, forces):
+def least_slack(kind, cone, shape, forces):
     """Return by how much the tightest limit of (n, 3) forces or (n, 6) wrenches is kept [N]."""
-    A, b = contact_inequalities(cone, case(kind).feet[0], np.eye(3))
-    return (forces @ A.T - b).min()
+    foot = case(kind).feet[0]
+    A, b = contact_inequalities(cone, foot, np.eye(3))
+    if shape == 'pyramid':
+        return (forces @ A.T - b).min()
+    sides = 4 if kind == 'flat' else cone.facets
+    return min((forces @ A[sides:].T - b[sides:]).min(),
+               (cone.coefficient * forces[:, 2] - np.linalg.norm(forces[:, :2], axis=1)).min())
 
 
+@pytest.mark.parametrize('shape', ['pyramid', 'round'])
 @pytest.mark.parametrize(('kind', 'friction'), [('point', 0.3), ('point', 0.05), ('flat', 0.6),
                                                 ('flat', 0.05)])
-def test_every_foot_keeps_its_limits(kind, friction):
+def test_every_foot_keeps_its_limits(kind, shape, friction):
     motion, standing = case(kind).motion(20), stepping(kind, 20)
     cone = FrictionCone(friction, minimum=5.0)
     free = case(kind).solver().solve(motion, in_contact=standing)
     found = case(kind).solver().solve(motion, in_contact=standing,
-                                      limits=ContactLimits(cone))
-    slack = [least_slack(kind, cone, in_ground(kind, answer, motion)[standing])
+                                      limits=ContactLimits(cone, shape))
+    slack = [least_slack(kind, cone, shape, in_ground(kind, answer, motion)[standing])
              for answer in (free, found)]
     assert slack[0] < -0.1
     assert slack[1] > -KEPT * case(kind).weight
@@ -151,10 +158,11 @@ def test_limits_that_bind_nowhere_change_nothing():
     assert found.iterations == 0
 
 
+@pytest.mark.parametrize('shape', ['pyramid', 'round'])
 @pytest.mark.parametrize(('kind', 'friction'), [('point', 0.12), ('flat', 0.05)])
-def test_frames_that_can_be_balanced_are(kind, friction):
+def test_frames_that_can_be_balanced_are(kind, friction, shape):
     motion = case(kind).motion(20, size=1.0 if kind == 'point' else 0.3)
-    found = case(kind).solver().solve(motion, limits=ContactLimits(FrictionCone(friction)))
+    found = case(kind).solver().solve(motion, limits=ContactLimits(FrictionCone(friction), shape))
     assert found.iterations > 0
     assert found.kkt_residual < OPTIMAL
     assert np.abs(found.root_residual).max() < KEPT * case(kind).weight
@@ -179,12 +187,11 @@ def test_agrees_with_a_dense_program(kind, smoothing):
 
 
 def test_agrees_with_a_general_solver():
-    """Four frames coupled by smoothing, in pyramids, against SciPy's SLSQP."""
+    """Four frames coupled by smoothing, in round cones, against SciPy's SLSQP."""
     here, friction, T = case('point'), 0.12, 4
     motion, feet, weights = here.motion(T), here.feet[:3], OverTimeWeights(smoothing=2.0)
     found = ContactInverseDynamicsOverTime(here.model, feet).solve(
-        motion, weights=weights, limits=ContactLimits(FrictionCone(friction)))
-    sides, _ = FrictionCone(friction).inequalities()
+        motion, weights=weights, limits=ContactLimits(FrictionCone(friction), 'round'))
     rows = balances(here.model, feet, motion)
     grasp = [np.hstack([A for A, _ in maps]) for _, maps in rows]
     b = np.array([b for b, _ in rows]) / here.weight
@@ -195,7 +202,8 @@ def test_agrees_with_a_general_solver():
                 + weights.smoothing * np.square(np.diff(x, axis=0)).sum())
 
     def inside(x):
-        return (x.reshape(-1, 3) @ sides.T).ravel()
+        f = x.reshape(-1, 3)
+        return friction * f[:, 2] - np.sqrt(np.square(f[:, :2]).sum(axis=1) + 1e-16)
 
     def balanced(x):
         return np.concatenate([A @ u for A, u in zip(grasp, x.reshape(T, 9))]) - b.ravel()
@@ -227,20 +235,21 @@ def test_what_the_ground_cannot_give_is_the_least_root_residual():
     assert in_ground('point', found, motion)[..., 2].max() < 60.0 * (1.0 + KEPT)
 
 
-def test_a_fall_does_not_make_feet_pull():
+@pytest.mark.parametrize('shape', ['pyramid', 'round'])
+def test_a_fall_does_not_make_feet_pull(shape):
     """To accelerate down by more than gravity would take pull; there is none, and it is said."""
     here = case('flat')
     motion = here.motion(6)
     motion.base_motion[:, 8] = -5.0
     assert here.solver().solve(motion).wrench[..., 2].min() < -10.0
-    found = here.solver().solve(motion, limits=ContactLimits())
+    found = here.solver().solve(motion, limits=ContactLimits(shape=shape))
     assert found.wrench[..., 2].min() > -KEPT * here.weight
     assert (found.root_residual[:, 2] < -4.0 * here.model.total_mass).all()
 
 
 def test_a_stream_keeps_the_limits():
     here, cone = case('point'), FrictionCone(0.12)
-    motion, standing, limits = here.motion(24), stepping('point', 24), ContactLimits(cone)
+    motion, standing, limits = here.motion(24), stepping('point', 24), ContactLimits(cone, 'round')
     stretches = [Stretch(part, standing[a:a + 8])
                  for a, part in zip((0, 8, 16), parts_of(motion, [8, 16]))]
     weights = OverTimeWeights(smoothing=30.0)
@@ -251,11 +260,37 @@ def test_a_stream_keeps_the_limits():
     assert np.abs(joined - whole.wrench).max() < 3e-5 * np.abs(whole.wrench).max()
     for part, stretch in zip(found, stretches):
         forces = in_ground('point', part, stretch.motion)[stretch.in_contact]
-        assert least_slack('point', cone, forces) > -KEPT * here.weight
+        assert least_slack('point', cone, 'round', forces) > -KEPT * here.weight
+
+
+@pytest.mark.parametrize('cone', [HalfLines, RoundCones])
+def test_scaling_takes_both_to_one_point(cone):
+    """Nesterov and Todd: ``W z = W^-1 s``; then products, their inverse, and steps."""
+    rng = np.random.default_rng(0)
+    s, z, v = (rng.normal(size=(50, 3)) for _ in range(3))
+    s, z = cone.inside(s, 0.01), cone.inside(z, 0.01)
+    scaling = cone(s, z)
+    np.testing.assert_allclose(scaling.to(z), scaling.back(s), rtol=1e-9)
+    np.testing.assert_allclose(scaling.back(scaling.to(v)), v, atol=1e-9)
+    squares = scaling.squares()
+    product = squares * s if cone is HalfLines else np.einsum('nij,nj->ni', squares, s)
+    np.testing.assert_allclose(product, z, rtol=1e-8, atol=1e-10)
+    # lambda o v = e mu - lambda o lambda is solved by v = -lambda and more.
+    unit = np.ones(3) if cone is HalfLines else np.array([1.0, 0.0, 0.0])
+    aim = scaling.target(0.0 * s, z, 2.0)
+    back = (scaling.scaled * aim if cone is HalfLines else np.column_stack([
+        (scaling.scaled * aim).sum(axis=1),
+        scaling.scaled[:, :1] * aim[:, 1:] + aim[:, :1] * scaling.scaled[:, 1:]]))
+    np.testing.assert_allclose(back, np.tile(2.0 * unit, (50, 1)), atol=1e-8)
+    # A step to the boundary ends on it.
+    length = cone.step(s, v)
+    np.testing.assert_allclose(cone.inside(s + length * v, 0.0), s + length * v, atol=1e-9)
+    assert np.abs(cone.inside(s + 1.01 * length * v, 0.0) - (s + 1.01 * length * v)).max() > 0.0
 
 
 @pytest.mark.parametrize(('call', 'message'), [
     (lambda s, x: s.solve(x, limits=ContactLimits([FrictionCone(0.5)] * 3)), 'each of 4 feet'),
+    (lambda s, x: ContactLimits(shape='octagon'), 'pyramid, round'),
     (lambda s, x: ContactLimits(residual_weight=1.0), 'from 1e2'),
     (lambda s, x: ContactInverseDynamicsOverTime.like_nimble(s.model, s.feet).solve(
         x, limits=ContactLimits()), "axes 'world'"),

@@ -5,10 +5,10 @@ A problem over time within limits, by an interior-point method whose steps cost 
 
 .. math::
 
-    \min \tfrac12 x^T H x - g^T x + \tfrac{1}{2 \delta} |b - A x|^2, \qquad G x - d = s \ge 0
+    \min \tfrac12 x^T H x - g^T x + \tfrac{1}{2 \delta} |b - A x|^2, \qquad G x - d = s \in C
 
-Newton's equations for a step have the matrix ``H + G^T W^-2 G`` with the balance beside it, ``W =
-sqrt(s / z)`` with the multipliers z: blocks by foot are added to the matrices that
+Newton's equations for a step have the matrix ``H + G^T W^-2 G`` with the balance beside it, W the
+Nesterov-Todd scaling of s and its multipliers z: blocks by foot are added to the matrices that
 :mod:`~legged_dynamics.contact.over_time.problem` eliminates. Each iteration factors once and
 solves for Mehrotra's predictor and corrector (1992), with refinement against rounding.
 
@@ -20,11 +20,11 @@ by the wrench that they achieved, and the difference is the root residual.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.limits import LimitRows
+from legged_dynamics.contact.over_time.limits import ConeRows
 from legged_dynamics.contact.over_time.problem import (
     AT_TRANSITIONS,
     DONE,
@@ -36,13 +36,17 @@ from legged_dynamics.contact.over_time.problem import (
 )
 from legged_dynamics.contact.over_time.stretch import Frames, Past
 from legged_dynamics.dynamics.jacobians import SIZE
+from legged_dynamics.optimization.cone_program import HalfLines, RoundCones
 
 # -------------------------------------------------------------------------------------------------
 # A problem over time within limits: its scaled data, its products, and its optimality conditions.
 #
 # Forces are in units of the largest that the motion requires and costs in units of the mean weight
-# of a force, so that tolerances have a meaning. Contact coordinates are (T, nc); limits are one
-# array (T, nf, rows), in which feet in the air have idle places.
+# of a force, so that tolerances have a meaning. Contact coordinates are (T, nc); the cones of each
+# kind are one array (T, nf, rows), in which feet in the air have idle places.
+
+
+Parts = list[np.ndarray]
 
 
 class LimitedProblem:
@@ -53,7 +57,7 @@ class LimitedProblem:
     residual against contact force; ``length`` [m] divides residual moments.
     """
 
-    def __init__(self, frames: Frames, rows: LimitRows, residual_weight: float, length: float,
+    def __init__(self, frames: Frames, rows: ConeRows, residual_weight: float, length: float,
                  past: Past):
         given, nf = frames.problem, len(rows.own)
         self.force = max(float(np.abs(given.required[:, :3]).max(initial=0.0)), 1e-3)
@@ -71,10 +75,7 @@ class LimitedProblem:
         self._R = frames.foot_rotation.reshape(-1, nf, 3, 3)
         self.size = len(self._columns)
         self._set_costs()
-        self._G, self.used = rows.linear, rows.present[None] & self._on[..., None]
-        self._bound = np.where(self.used, rows.bound / self.force, -1.0)
-        self._pairs = np.einsum('fki,fkj->fkij', self._G, self._G).reshape(nf, -1, 36)
-        self.degree = max(1, int(self.used.sum()))
+        self._set_cones(rows)
         self._required, self._given_up = self.problem.required, np.zeros((len(self._on), 1), bool)
 
     def _set_costs(self) -> None:
@@ -89,6 +90,23 @@ class LimitedProblem:
         diagonal[1:] += self._both + edge
         diagonal[:-1] += self._both + edge
         self._diagonal = np.where(on, diagonal, 0.0)
+
+    def _set_cones(self, rows: ConeRows) -> None:
+        """Fill a list over the kinds of cones: their matrices, bounds and idle places."""
+        T, nf = self._on.shape
+        present = rows.present[None] & self._on[..., None]
+        self.kinds: list[Any] = [HalfLines]
+        self._G, self.used = [rows.linear], [present]
+        self._bound = [np.where(present, rows.bound / self.force, -1.0)]
+        self._pairs = [np.einsum('fki,fkj->fkij', rows.linear, rows.linear)]
+        if rows.rounded is not None:
+            self.kinds.append(RoundCones)
+            self._G.append(rows.rounded)
+            self.used.append(np.broadcast_to(self._on[..., None], (T, nf, 3)))
+            self._bound.append(np.where(self._on[..., None], 0.0, [-1.0, 0.0, 0.0]))
+            self._pairs.append(np.einsum('fki,flj->fklij', rows.rounded, rows.rounded
+                                         ).reshape(nf, 9, 6, 6))
+        self.degree = max(1, int(present.sum()) + int(self._on.sum()) * (len(self.kinds) - 1))
 
     # ---- products --------------------------------------------------------------------------
 
@@ -112,24 +130,31 @@ class LimitedProblem:
         """Return padded coordinates (T, nf, 6) without padding (T, nc)."""
         return np.take(x.reshape(len(x), -1), self._columns, axis=1)
 
-    def _rows_times(self, x: np.ndarray) -> np.ndarray:
+    def _rows_times(self, x: np.ndarray) -> Parts:
         """Return G x."""
         u = self.turned(self._padded(x)).swapaxes(0, 1)
-        return np.where(self.used, (u @ self._G.swapaxes(1, 2)).swapaxes(0, 1), 0.0)
+        return [np.where(used, (u @ G.swapaxes(1, 2)).swapaxes(0, 1), 0.0)
+                for G, used in zip(self._G, self.used)]
 
-    def _slacks(self, x: np.ndarray) -> np.ndarray:
+    def _slacks(self, x: np.ndarray) -> Parts:
         """Return G x - d."""
-        return self._rows_times(x) - self._bound
+        return [v - d for v, d in zip(self._rows_times(x), self._bound)]
 
-    def _times_rows(self, v: np.ndarray) -> np.ndarray:
+    def _times_rows(self, parts: Parts) -> np.ndarray:
         """Return G^T v."""
-        total = np.where(self.used, v, 0.0).swapaxes(0, 1) @ self._G
-        return self.packed(self.turned(total.swapaxes(0, 1), back=True))
+        total = sum(np.where(used, v, 0.0).swapaxes(0, 1) @ G
+                    for v, G, used in zip(parts, self._G, self.used))
+        return self.packed(self.turned(np.asarray(total).swapaxes(0, 1), back=True))
 
-    def blocks(self, squares: np.ndarray) -> np.ndarray:
-        """Return G^T W^-2 G (T, nf, 6, 6) from W^-2."""
+    def blocks(self, squares: Parts) -> np.ndarray:
+        """Return G^T W^-2 G (T, nf, 6, 6) from W^-2 of each kind of cone."""
         T, nf = self._on.shape
-        total = np.where(self.used, squares, 0.0).swapaxes(0, 1) @ self._pairs
+        total = np.zeros((nf, T, 36))
+        for W, pairs, used in zip(squares, self._pairs, self.used):
+            rows = W.reshape(T, nf, -1)
+            if W.ndim == 3:
+                rows = np.where(used, rows, 0.0)
+            total += rows.swapaxes(0, 1) @ pairs.reshape(nf, -1, 36)
         blocks = np.ascontiguousarray(total.swapaxes(0, 1)).reshape(T, nf, 2, 3, 2, 3)
         for i in self._own:
             R = self._R[:, i, None, None]
@@ -164,36 +189,45 @@ class LimitedProblem:
 
     def holds(self, x: np.ndarray, tolerance: float) -> bool:
         """Return whether x (T, nc) is within limits; tolerance is times the largest force."""
-        return bool((self._slacks(x / self.force)[self.used] >= -tolerance).all())
+        return all((np.where(used, kind.inside(v, 0.0) - v, 0.0) <= tolerance).all()
+                   for kind, v, used in zip(self.kinds, self._slacks(x / self.force), self.used))
 
     # ---- optimality ------------------------------------------------------------------------
 
-    def _stationarity(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    def _stationarity(self, x: np.ndarray, z: Parts) -> np.ndarray:
         """Return H x - g - G^T z, which at the optimum is A^T times a multiplier."""
         r = self._hessian_times(x) - self._times_rows(z)
         r[0] -= self.past.linear
         return r
 
-    def _mean_complementarity(self, s: np.ndarray, z: np.ndarray) -> float:
-        """Return s^T z over the number of limits."""
-        return float((s * z)[self.used].sum()) / self.degree
+    def _mean_complementarity(self, s: Parts, z: Parts) -> float:
+        """Return s^T z over the number of cones."""
+        return sum(float(np.where(used, u * v, 0.0).sum())
+                   for u, v, used in zip(s, z, self.used)) / self.degree
 
     def multiplier(self, x: np.ndarray) -> np.ndarray:
         """Return y (T, 6) of ``A x + slack y = b`` for x (T, nc)."""
         return (self.problem.required - self.balance(x)) / self.problem.slack
 
-    def optimality(self, x: np.ndarray, s: np.ndarray, z: np.ndarray) -> float:
+    def optimality(self, x: np.ndarray, s: Parts, z: Parts) -> float:
         """
         Return the largest relative violation of the optimality conditions.
 
         Relative: stationarity to its terms in each frame, limits to the largest required force,
-        complementarity ``s z`` to the larger of 1, s, z.
+        complementarity ``s^T z`` of a cone to the larger of 1, s, z.
         """
         r, balanced = self._stationarity(x, z), self._balance_transposed(self.multiplier(x))
         size = 1.0 + np.abs(balanced).max(axis=1) + np.abs(self._times_rows(z)).max(axis=1)
-        gap = np.where(self.used, s * z, 0.0) / np.maximum(1.0, np.maximum(s, z))
-        return float(np.max([(np.abs(r - balanced).max(axis=1) / size).max(), np.abs(gap).max(),
-                             np.abs(self._slacks(x) - s).max()]))
+        found = float((np.abs(r - balanced).max(axis=1) / size).max())
+        for Gx, u, v, used in zip(self._slacks(x), s, z, self.used):
+            product = np.where(used, u * v, 0.0)
+            if used is self.used[0]:
+                gap = product / np.maximum(1.0, np.maximum(u, v))
+            else:
+                gap = product.sum(axis=2) / np.maximum(1.0, np.maximum(u, v)[..., 0])
+            found = max(found, float(np.abs(gap).max(initial=0.0)),
+                        float(np.abs(Gx - u).max(initial=0.0)))
+        return found
 
     def shift(self, x: np.ndarray) -> None:
         """Shift the required wrench by slack times the multiplier, to reduce x's misfit."""
@@ -248,8 +282,8 @@ class _Iterate(NamedTuple):
     """Coordinates, slacks and multipliers of the limits, and how far from optimal they are."""
 
     x: np.ndarray
-    s: np.ndarray
-    z: np.ndarray
+    s: Parts
+    z: Parts
     residual: float
 
 
@@ -273,9 +307,11 @@ def minimize_within(problem: LimitedProblem, x: np.ndarray) -> Optimum:
 
 
 def _begin(problem: LimitedProblem, x: np.ndarray) -> _Iterate:
-    """Return x with slacks and multipliers well above zero."""
-    slacks = np.maximum(problem._slacks(x), START)
-    return _Iterate(x, slacks, np.full_like(slacks, START), np.inf)
+    """Return x with slacks and multipliers well inside their cones."""
+    slacks = problem._slacks(x)
+    return _Iterate(x, [kind.inside(v, START) for kind, v in zip(problem.kinds, slacks)],
+                    [kind.inside(0.0 * v, START) for kind, v in zip(problem.kinds, slacks)],
+                    np.inf)
 
 
 def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_Iterate, int]:
@@ -301,10 +337,10 @@ def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_It
     return best, count
 
 
-def _moved(now: _Iterate, dx: np.ndarray | float, ds: np.ndarray, dz: np.ndarray, length: float
-           ) -> _Iterate:
+def _moved(now: _Iterate, dx: np.ndarray | float, ds: Parts, dz: Parts, length: float) -> _Iterate:
     """Return an iterate a step further."""
-    return _Iterate(now.x + length * dx, now.s + length * ds, now.z + length * dz, np.inf)
+    return _Iterate(now.x + length * dx, [u + length * du for u, du in zip(now.s, ds)],
+                    [v + length * dv for v, dv in zip(now.z, dz)], np.inf)
 
 
 class _NewtonSteps:
@@ -320,31 +356,30 @@ class _NewtonSteps:
     def prepare(self, now: _Iterate) -> bool:
         """Scale, factor and solve for the predictor; False where floating point cannot."""
         problem, self._now = self._problem, now
-        if not (now.s * now.z > 0.0).all():
-            return False
-        self._W = np.sqrt(now.s / now.z)
-        self._missing = problem._slacks(now.x) - now.s
+        self._cones = [kind(u, v) for kind, u, v in zip(problem.kinds, now.s, now.z)]
+        self._missing = [Gx - u for Gx, u in zip(problem._slacks(now.x), now.s)]
         # For the predictor W^-1 v is -z, which cancels against the one in stationarity.
-        gradient = problem._times_rows(now.z + self._missing / self._W / self._W)
+        gradient = problem._times_rows([v + cone.back(cone.back(r)) for v, cone, r
+                                        in zip(now.z, self._cones, self._missing)])
         self._gradient = -problem._stationarity(now.x, now.z) - gradient
         data = problem.problem._replace(
             required=problem.problem.required - problem.balance(now.x))
-        at = eliminate(data, problem.blocks(self._W ** -2.0), self._gradient,
-                       problem.past.information.copy(), self._zero.copy(), self._none,
-                       self._made)
+        at = eliminate(data, problem.blocks([cone.squares() for cone in self._cones]),
+                       self._gradient, problem.past.information.copy(), self._zero.copy(),
+                       self._none, self._made)
         return at == DONE
 
-    def predictor(self) -> tuple[np.ndarray, np.ndarray]:
+    def predictor(self) -> tuple[Parts, Parts]:
         """Return the step (ds, dz) towards complementarity zero."""
         self._dx = self._back()
-        return self._complete(self._dx, -self._W * self._now.z)
+        return self._complete(self._dx, [-cone.scaled for cone in self._cones])
 
-    def corrector(self, ds: np.ndarray, dz: np.ndarray, centre: float
-                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def corrector(self, ds: Parts, dz: Parts, centre: float) -> tuple[np.ndarray, Parts, Parts]:
         """Return the step towards a complementarity, given what the predictor would do."""
-        problem, scaled = self._problem, self._W * self._now.z
-        more = (centre - (ds / self._W) * (dz * self._W)) / scaled
-        gradient = problem._times_rows(more / self._W)
+        problem, cones = self._problem, self._cones
+        more = [cone.target(cone.back(u), cone.to(v), centre)
+                for cone, u, v in zip(cones, ds, dz)]
+        gradient = problem._times_rows([cone.back(v) for cone, v in zip(cones, more)])
         dx = self._dx + self._solved(gradient)
         # Rounding in dx is multiplied by W^-2 in dz, so solve again for its residual.
         best, smallest = dx, np.inf
@@ -357,12 +392,14 @@ class _NewtonSteps:
             if size < LEAST:
                 break
             dx = dx + self._solved(left)
-        return best, *self._complete(best, more - scaled)
+        dx = best
+        return dx, *self._complete(dx, [v - cone.scaled for cone, v in zip(cones, more)])
 
-    def length(self, ds: np.ndarray, dz: np.ndarray, part: float) -> float:
+    def length(self, ds: Parts, dz: Parts, part: float) -> float:
         """Return the step length: part of the way to the boundary, at most 1."""
-        v, dv = np.stack([self._now.s, self._now.z]), np.stack([ds, dz])
-        return min(1.0, part * float((-v / dv)[dv < 0.0].min(initial=np.inf)))
+        steps = [kind.step(v, dv) for kind, v, dv
+                 in zip(self._problem.kinds * 2, self._now.s + self._now.z, ds + dz)]
+        return min(1.0, part * min(steps))
 
     def _solved(self, gradient: np.ndarray) -> np.ndarray:
         substitute(self._problem.problem, gradient, self._made)
@@ -371,7 +408,8 @@ class _NewtonSteps:
     def _left(self, gradient: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Return the residual of Newton's equations after a step dx."""
         problem = self._problem
-        stiff = problem._times_rows(problem._rows_times(dx) / self._W / self._W)
+        stiff = problem._times_rows([cone.back(cone.back(v)) for cone, v
+                                     in zip(self._cones, problem._rows_times(dx))])
         balanced = problem._balance_transposed(problem.multiplier(self._now.x + dx))
         return self._gradient + gradient - problem._hessian_times(dx) - stiff + balanced
 
@@ -379,6 +417,8 @@ class _NewtonSteps:
         substitute_back(self._problem.problem, self._none, self._zero, self._made)
         return self._made.x.copy()
 
-    def _complete(self, dx: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        ds = self._problem._rows_times(dx) + self._missing
-        return ds, np.where(self._problem.used, (aims - ds / self._W) / self._W, 0.0)
+    def _complete(self, dx: np.ndarray, aims: Parts) -> tuple[Parts, Parts]:
+        ds = [Gdx + r for Gdx, r in zip(self._problem._rows_times(dx), self._missing)]
+        dz = [np.where(used, cone.back(aim - cone.back(u)), 0.0) for cone, aim, u, used
+              in zip(self._cones, aims, ds, self._problem.used)]
+        return ds, dz

@@ -27,7 +27,7 @@ from legged_dynamics.contact.over_time.interior_point import (
     Optimum,
     minimize_within,
 )
-from legged_dynamics.contact.over_time.limits import ContactLimits, LimitRows, OverTimeWeights
+from legged_dynamics.contact.over_time.limits import ConeRows, ContactLimits, OverTimeWeights
 from legged_dynamics.contact.over_time.problem import by_threes
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.contact.over_time.stretch import Frames, Past, Stretch, assemble
@@ -101,7 +101,7 @@ class _OverTimeTask:
         self._model, self._feet, self._table, self._axes = model, feet, table, axes
         self._weights = weights or OverTimeWeights()
         self._limits, self._normal = limits, normal
-        self._rows: LimitRows | None = None
+        self._rows: ConeRows | None = None
         self._index = by_threes(table.index)
         self._zero = np.zeros(int(self._index[:, SIZE].sum()))
         if limits is not None:

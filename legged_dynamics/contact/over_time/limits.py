@@ -3,8 +3,10 @@
 """
 Cost and limits of a solution over time: what is preferred, and what the ground can exert.
 
-A limit is a constraint on contact coordinates in world axes: ``G x - d`` must be at least zero.
-The rows are in world axes; of a foot with a plane in its own, where the sole does not move.
+A limit is a constraint on contact coordinates in world axes: ``G x - d`` must lie in a cone. Each
+linear row must be at least zero, and the three round rows of a foot ``(mu f_n, f_x, f_y)`` in the
+second-order cone. The rows are in world axes; of a foot with a plane in its own, where the sole
+does not move.
 """
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from legged_dynamics.contact.program import one_cone_a_foot
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
-from legged_dynamics.spatial.rotations import skew
+from legged_dynamics.spatial.rotations import rotation_to_z, skew
+
+SHAPES = {
+    'pyramid': "a cone is a pyramid inside the round one, with the cone's facets; a flat foot "
+               'carries what pyramids of four facets under the corners of its sole can',
+    'round': 'the force of every foot lies in the second-order cone; moments as with the pyramid',
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +33,13 @@ class ContactLimits:
     """
     No pull, no slip, no pressure outside the sole.
 
-    A cone is a pyramid inside the round one, with the cone's facets; a flat foot carries what
-    pyramids of four facets under the corners of its sole can.
-
     Attributes
     ----------
     friction : FrictionCone, or a sequence of one a foot
         Friction and least and greatest load. Normals are those of the ground, for point feet, and
         of the soles; a cone's own is not read.
+    shape : {'pyramid', 'round'}
+        See :data:`SHAPES`.
     residual_weight : float
         How many times more a newton of root residual costs than one of contact force. Residuals
         are large only where limits are active: elsewhere they decrease with this weight.
@@ -41,14 +48,18 @@ class ContactLimits:
 
     friction: FrictionCone | Sequence[FrictionCone] = field(
         default_factory=lambda: FrictionCone(0.6))
+    shape: str = 'pyramid'
     residual_weight: float = 1e4
 
     def __post_init__(self) -> None:
+        if self.shape not in SHAPES:
+            raise ConfigurationError(f'expected a shape of {", ".join(SHAPES)}; got '
+                                     f'{self.shape!r}')
         if not 1e2 <= self.residual_weight <= 1e10:
             raise ConfigurationError('expected a residual weight from 1e2 to 1e10, got '
                                      f'{self.residual_weight}')
 
-    def rows(self, feet: Sequence[Foot], references: np.ndarray, normal: np.ndarray) -> LimitRows:
+    def rows(self, feet: Sequence[Foot], references: np.ndarray, normal: np.ndarray) -> ConeRows:
         """
         Return the constraints of every foot.
 
@@ -63,7 +74,7 @@ class ContactLimits:
 
         Returns
         -------
-        LimitRows
+        ConeRows
 
         Raises
         ------
@@ -72,7 +83,7 @@ class ContactLimits:
             not about its middle.
 
         """
-        linear, bounds = [], []
+        linear, bounds, rounded = [], [], []
         for foot, cone, reference in zip(feet, one_cone_a_foot(self.friction, len(feet)),
                                          references):
             if not foot.plane:
@@ -85,23 +96,30 @@ class ContactLimits:
                 raise ConfigurationError(
                     f'foot {foot.link!r}: limits over time expect its moment about the middle of '
                     f"what touches, reference='sole'; got {off.tolist()} m from there")
+            if self.shape == 'round':
+                sides = len(foot.slip_rows(cone.coefficient, cone.facets))
+                A, b = A[sides:], b[sides:]
             linear.append(np.pad(A, ((0, 0), (0, 6 - A.shape[1]))))
             bounds.append(b)
+            x, y, up = rotation_to_z(cone.normal).T
+            rounded.append(np.pad([cone.coefficient * up, x, y], ((0, 0), (0, 3))))
         most = max(len(b) for b in bounds)
-        return LimitRows(
+        return ConeRows(
             np.array([np.pad(A, ((0, most - len(A)), (0, 0))) for A in linear]),
             np.array([np.pad(b, (0, most - len(b))) for b in bounds]),
             np.array([np.arange(most) < len(b) for b in bounds]),
+            np.array(rounded) if self.shape == 'round' else None,
             np.array([foot.plane for foot in feet]))
 
 
 @dataclass(frozen=True, eq=False)
-class LimitRows:
+class ConeRows:
     """Constraints of nf feet, padded to k rows and six columns ``[f; m]`` each."""
 
-    linear: np.ndarray  # (nf, k, 6): G
+    linear: np.ndarray  # (nf, k, 6): G of the linear rows
     bound: np.ndarray  # (nf, k): d
     present: np.ndarray  # (nf, k): false for rows that only pad
+    rounded: np.ndarray | None  # (nf, 3, 6) or None: G of the round rows, whose d is zero
     own: np.ndarray  # (nf,): feet whose rows are in their own axes
 
 
