@@ -47,11 +47,6 @@ class Hypotheses:
         self._parameters, self._prior, self._settings = parameters, prior, settings
         self.rejected = np.zeros(len(parameters.names), bool)
         self._force_error = TUNED.base_force * weight
-        weights = dict.fromkeys(('friction', 'damping'), settings.friction_weight)
-        weights.update(dict.fromkeys(('base', 'mass', 'moment'), settings.base_weight))
-        weights.update(armature=settings.armature_weight, offset=settings.offset_weight,
-                       gain=settings.gain_weight, load_friction=settings.load_friction_weight)
-        self._weights = np.array([weights.get(word, 1.0) for word in parameters.first_words])
         self._of_torques = self._priors_of_torques()
         self._wrong_gain = (settings.gain_factor * float(      # variance
             np.median(prior.tight[parameters.gains]))) ** 2
@@ -134,7 +129,7 @@ class Hypotheses:
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
         z[self.rejected | self._prior.free] = 0.0
-        worst = int(np.argmax(z * self._weights))
+        worst = int(np.argmax(z))
         if z[worst] > settings.rejection:
             self.reject(np.array([worst]))
 

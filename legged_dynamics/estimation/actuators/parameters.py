@@ -38,9 +38,8 @@ class Parameters:
         self.table, self.legs = table, _leg_joints(model, table)
         self.place, self.names = self._places(model)        # (nj, 7); (n,)
         n, nj = len(self.names), model.n_joints
-        self.first_words = [name.split()[0] for name in self.names]
         # Friction and damping explain each other: they are rejected together.
-        groups = [word.replace('damping', 'friction') for word in self.first_words]
+        groups = [name.split()[0].replace('damping', 'friction') for name in self.names]
         self.group = np.array([sorted(set(groups)).index(group) for group in groups])
         self.gains = np.array([k for k, name in enumerate(self.names)
                                if name.startswith('gain') and name != 'gain others'])
