@@ -18,7 +18,8 @@ from typing import Any
 OLD = {
     'cli.info': 'cli.new_robot',
     'contact.contact_evidence': 'gait.contact_evidence',
-    'contact.over_time.stretch': 'contact.over_time.frames',
+    'contact.inverse_dynamics': 'contact.instant_problem',
+    'contact.over_time.stretch': 'contact.over_time.frames contact.over_time.passes',
     'diagnosis.doctor': 'doctor',
     'diagnosis.doctor.hypotheses': 'doctor.finding',
     'diagnosis.doctor.parametric_faults': 'doctor.sized',

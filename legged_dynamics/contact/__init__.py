@@ -27,10 +27,10 @@ the middle of its sole, its link's frame, or a stated centre of pressure. With m
 torque there is no such choice; friction and the edges of soles restrict it.
 """
 from legged_dynamics.contact.batch import ContactBatch
-from legged_dynamics.contact.instant_problem import InstantProblem
 from legged_dynamics.contact.inverse_dynamics import (
     ContactInverseDynamics,
     ContactSolution,
+    InstantProblem,
     Support,
     equation_weights,
 )
@@ -39,7 +39,8 @@ from legged_dynamics.contact.over_time.inverse_dynamics import (
     OverTimeSolution,
 )
 from legged_dynamics.contact.over_time.limits import ContactLimits, OverTimeWeights
-from legged_dynamics.contact.over_time.stretch import GeneralizedMotion, Stretch
+from legged_dynamics.contact.over_time.recorded_motion import GeneralizedMotion
+from legged_dynamics.contact.over_time.stretch import Stretch
 from legged_dynamics.contact.solution import EquationWeights
 from legged_dynamics.contact.uncertainty import MotionNoise, WrenchUncertainty
 

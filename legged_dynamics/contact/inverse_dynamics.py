@@ -9,30 +9,36 @@ The package's docstring says which wrenches which feet can carry.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.contact.batch import ContactBatch, solve_batch
 from legged_dynamics.contact.conditions import UP, Conditions, as_inputs, move_references, refuse
-from legged_dynamics.contact.instant_problem import InstantProblem, instant_problem
-from legged_dynamics.contact.program import make_program, one_cone_a_foot
+from legged_dynamics.contact.program import FOOT, LIMITS, make_program, one_cone_a_foot
 from legged_dynamics.contact.program_tick import program_tick
 from legged_dynamics.contact.solution import ContactSolution, EquationWeights, Support
-from legged_dynamics.contact.tick import MISFIT, tick
+from legged_dynamics.contact.tick import EASE, GUESS, MISFIT, STANDING, Memory, tick
 from legged_dynamics.contact.uncertainty import (
     MotionNoise,
     WrenchUncertainty,
     shifted_models,
     shifted_motions,
-    wrench_uncertainty,
 )
-from legged_dynamics.dynamics.jacobians import feet_table
-from legged_dynamics.dynamics.motion import Motion
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    contact_jacobians,
+    feet_table,
+)
+from legged_dynamics.dynamics.motion import GRAVITY, Motion
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.model.feet import MOMENT, Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import compile_only_for
 from legged_dynamics.spatial.packed import pack
@@ -342,3 +348,200 @@ def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
     variance = (moves ** 2).sum(axis=0)
     return EquationWeights(variance[:6], variance[6:] + noise.of('effort', model.nv) ** 2,
                            prior_force, prior_moment)
+
+
+# -------------------------------------------------------------------------------------------------
+# The ground-force problem of an instant, open: for error bars within limits and for additional
+# rows and limits. `program_tick` solves the same in a few microseconds.
+
+
+@dataclass(frozen=True, eq=False)
+class InstantProblem:
+    """
+    A ground-force problem, and the maps from its unknowns to the feet's wrenches.
+
+    Attributes
+    ----------
+    problem : GroundForceProblem
+        Unknown are the contact coordinates of the feet on the ground, foot after foot, base axes.
+        First come the six rows of the base, then those of joints whose torque was given.
+    to_wrench : (6 nf, nc) array
+        Map to the wrenches ``[f; m]`` in the feet's frames, foot after foot.
+    from_wrench : (nc, 6 nf) array
+        And back.
+    moments : (nc,) bool array
+        Which unknowns are moments.
+    jacobian : (nc, nv) array
+        Jacobian of the contacts: joints deliver ``free_effort - jacobian.T @ w``.
+    free_effort : (nv,) array [N m or N]
+        Efforts of the joints for the same motion without the ground.
+
+    """
+
+    problem: GroundForceProblem
+    to_wrench: np.ndarray
+    from_wrench: np.ndarray
+    moments: np.ndarray
+    jacobian: np.ndarray
+    free_effort: np.ndarray
+
+    def wrenches(self, coordinates: np.ndarray) -> np.ndarray:
+        """
+        Return the wrenches of contact coordinates.
+
+        Parameters
+        ----------
+        coordinates : (nc,) array [N, N m]
+            A solution of the problem.
+
+        Returns
+        -------
+        (nf, 6) array [N, N m]
+            In the feet's frames.
+
+        """
+        return (self.to_wrench @ coordinates).reshape(-1, 6)
+
+
+def instant_problem(solver: ContactInverseDynamics, solution: ContactSolution,
+                    effort: np.ndarray | None, guessed: bool) -> InstantProblem:
+    """Return the problem of the instant that the solver solved last."""
+    memory = solver.memory
+    to_wrench, from_wrench, A, moments = _contact_maps(memory)
+    on = memory.feet.index[memory.feet.rows.foot, STANDING] != 0
+    J = np.zeros((len(on), solver.model.nv))
+    contact_jacobians(memory.tree, memory.feet, memory.bodies, memory.states, J)
+    J = J[on]
+    w = from_wrench @ solution.wrench.ravel()
+    required, free = A @ w + solution.root_residual, solution.joint_effort + J.T @ w
+    guess = np.zeros(len(w))
+    if guessed:
+        guess = from_wrench @ memory.states[:, GUESS:GUESS + 6].ravel()
+    if effort is not None and solver.weights is not None:
+        spread = np.where(moments, solver.weights.prior_moment, solver.weights.prior_force)
+        problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(
+            A, required, solver.weights.base)
+        known = np.isfinite(np.asarray(effort, float)) & J.any(axis=0)
+        problem = problem.with_rows(J[:, known].T, (free - effort)[known],
+                                    np.asarray(solver.weights.joint, float)[known])
+    else:
+        # The base's equations are exact; the prior chooses among what they leave open.
+        weight = solver.model.total_mass * GRAVITY
+        spread = weight * np.where(moments, memory.settings[EASE] ** -0.5, 1.0)
+        problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(A, required)
+    return InstantProblem(problem.with_limits(*_limits(solver)), to_wrench, from_wrench, moments,
+                          J, free)
+
+
+def _limits(solver: ContactInverseDynamics) -> tuple[np.ndarray, np.ndarray]:
+    """Return C, d of ``C w >= d`` for the feet on the ground, as the solver's kernel has them."""
+    feet = solver.memory.feet
+    on = feet.index[feet.rows.foot, STANDING] != 0
+    if not solver.friction:
+        return np.zeros((0, int(on.sum()))), np.zeros(0)
+    qp, foot = solver.program.qp, solver.program.templates[:, FOOT].astype(int)
+    standing = LIMITS + np.flatnonzero(feet.index[foot, STANDING])
+    return qp.C[standing][:, on], qp.d[standing]
+
+
+def _contact_maps(memory: Memory) -> tuple[np.ndarray, ...]:
+    """
+    Return maps of the nc contact coordinates of feet on the ground, of the instant solved last.
+
+    To all wrenches (6 nf, nc), from them (nc, 6 nf), to the base's wrench (6, nc), and which
+    coordinates are moments (nc,).
+    """
+    rows, states = memory.feet.rows, memory.states
+    R = states[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
+    points = states[:, CONTACT:CONTACT + 3]
+    on = np.flatnonzero(memory.feet.index[rows.foot, STANDING])
+    foot, moments = rows.foot[on], rows.kind[on] == MOMENT
+    # Axis and arm of each coordinate in its foot's frame.
+    axis = np.einsum('nji,nj->ni', R[foot], rows.axes(R)[on])
+    arm = np.einsum('nji,nj->ni', R[foot],
+                    (points - states[:, FOOT_POSITION:FOOT_POSITION + 3])[foot])
+    shift, none = np.cross(arm, axis), np.zeros_like(axis)
+    is_moment = moments[:, None]
+    to = np.hstack([np.where(is_moment, none, axis), np.where(is_moment, axis, shift)])
+    back = np.hstack([np.where(is_moment, shift, axis), np.where(is_moment, axis, none)])
+    to_wrench = np.zeros((len(R), 6, len(on)))
+    from_wrench = np.zeros((len(on), len(R), 6))
+    to_wrench[foot, :, np.arange(len(on))] = to
+    from_wrench[np.arange(len(on)), foot] = back
+    return (to_wrench.reshape(-1, len(on)), from_wrench.reshape(len(on), -1),
+            memory.feet.grasp(R, points)[:, on], moments)
+
+
+# -------------------------------------------------------------------------------------------------
+# Error bars.
+
+
+# A direction is observed when its variance is below this part of the prior's.
+OBSERVED = 0.05
+# Relative size of a singular value below which feet cannot carry a wrench.
+UNSEEN = 1e-6
+# Part of a component that may lie in unobserved directions for it to count as observed.
+NEGLIGIBLE = 1e-6
+
+
+def wrench_uncertainty(solver: ContactInverseDynamics, motion: Motion, noise: MotionNoise,
+                       effort: np.ndarray | None, conditions: dict[str, Any]
+                       ) -> WrenchUncertainty:
+    """Return the error bars of a solver's wrenches: `ContactInverseDynamics.uncertainty`."""
+    feet = tuple(foot.link for foot in solver.feet)
+
+    def answer(measured: np.ndarray | None = effort) -> np.ndarray:
+        return solver.solve(motion, effort=measured, **conditions).wrench.ravel().copy()
+
+    moves = np.vstack([shifted_models(solver.memory, noise, answer),
+                       _moved_by_motion(solver, motion, noise, effort, conditions)])
+    if effort is not None:
+        moves = np.vstack([moves, _moved_by_effort(solver, noise, np.asarray(effort, float),
+                                                   answer)])
+    instant = solver.problem(motion, effort=effort, **conditions)
+    to_wrench, from_wrench = instant.to_wrench, instant.from_wrench
+    if effort is None or solver.weights is None:
+        scale = np.where(instant.moments, solver.length_scale, 1.0)
+        unseen = _null_space(instant.problem.rows[:6] * scale)
+    else:
+        scale = np.sqrt(instant.problem.covariance.diagonal())
+        known = instant.problem.without_limits().solve().covariance / np.outer(scale, scale)
+        variance, directions = np.linalg.eigh(known)
+        unseen = directions[:, variance > OBSERVED]
+    seen = scale[:, None] * (np.eye(len(scale)) - unseen @ unseen.T) / scale
+    moves = moves @ (to_wrench @ seen @ from_wrench).T
+    directions = to_wrench @ (scale[:, None] * unseen)
+    size = np.linalg.norm(to_wrench * scale, axis=1)
+    observable = (np.linalg.norm(directions, axis=1) <= NEGLIGIBLE * size).reshape(-1, 6)
+    deviation = np.linalg.norm(moves, axis=0).reshape(-1, 6)
+    return WrenchUncertainty(feet, moves.T @ moves, directions, observable,
+                             np.where(observable, deviation, np.inf))
+
+
+def _null_space(A: np.ndarray) -> np.ndarray:
+    _, s, Vt = np.linalg.svd(A)
+    rank = int((s > UNSEEN * s[:1].sum()).sum())
+    return Vt[rank:].T
+
+
+def _moved_by_motion(solver: ContactInverseDynamics, motion: Motion, noise: MotionNoise,
+                     effort: np.ndarray | None, conditions: dict[str, Any]) -> np.ndarray:
+    shifted = shifted_motions(solver.model, motion, noise)
+    pairs = len(shifted[0])
+    of_each = {'effort': effort, 'in_contact': conditions.get('in_contact'),
+               'guess': conditions.get('guess')}
+    given: dict[str, Any] = {
+        key: None if value is None else np.broadcast_to(value, (pairs, *np.shape(value)))
+        for key, value in of_each.items()}
+    rest = {key: value for key, value in conditions.items() if key not in given}
+    q, v, a, base = shifted
+    wrench = solver.batch(q, v, a, base, **given, **rest).wrench.reshape(pairs, -1)
+    return (wrench[:pairs // 2] - wrench[pairs // 2:]) / 2.0
+
+
+def _moved_by_effort(solver: ContactInverseDynamics, noise: MotionNoise, effort: np.ndarray,
+                     answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    steps = np.diag(noise.of('effort', solver.model.nv))
+    known = np.isfinite(effort) & steps.any(axis=1)
+    moves = [(answer(effort + step) - answer(effort - step)) / 2.0 for step in steps[known]]
+    return np.array(moves).reshape(len(moves), 6 * len(solver.feet))

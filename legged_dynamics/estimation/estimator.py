@@ -264,7 +264,7 @@ class GroundReactionEstimator:
         dt = 0.0 if self._newest == _NEVER else (stamp - self._newest) * 1e-9
         learner = self._learner
         if learner is not None:
-            self._velocity.late = learner.velocity_late
+            self._velocity.late = learner.velocity.late
         if self._velocity.late > 0.0:
             self._velocity.correct(self._input.views.velocity, dt)
         if self._transmission is not None:
@@ -355,10 +355,10 @@ class GroundReactionEstimator:
         late = (learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0) * self.settings.rate
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
-        self._settings['scale_doubt'] = learner.scale_doubt
+        self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
-        robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity_noise)
+        robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)
 
     # ---- input -----------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ beyond doubt.
 """
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -29,9 +28,6 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, link_pose, touch_points
 from legged_dynamics.spatial import Transform
-from legged_dynamics.spatial.algebra import add, dot, load3, rotate
-from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.spatial.layout import get3, get9
 
 
 @dataclass(frozen=True)
@@ -97,33 +93,6 @@ class TouchingPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class EquationErrors:
-    """Deviations of the equations of statics, of means over an interval."""
-
-    base: np.ndarray                    # (6,) [N, N m]
-    joint: np.ndarray                   # (nv,) [N m]
-    gain: np.ndarray                    # (nv,): of torques, as a share
-
-    @classmethod
-    def of(cls, model: RobotModel, config: RobotConfig, height: float, samples: int,
-           settings: LinkContactSettings) -> EquationErrors:
-        """Take them from noise, what actuators are stated to be, and models' usual errors."""
-        noise, weight = config.noise, model.total_mass * GRAVITY
-        stated = actuators.ActuatorModel.of(model, config)
-        effort = noise.of_joints('effort', model, config.joints)
-        return cls(
-            np.repeat([
-                np.sqrt(noise.mass ** 2 + (noise.accelerometer_bias / GRAVITY) ** 2
-                        + settings.base_error ** 2) * weight,
-                np.hypot(noise.center_of_mass, settings.base_error * height) * weight], 3),
-            np.sqrt(effort ** 2 / samples + stated.value[actuators.FRICTION] ** 2
-                    + stated.deviation[actuators.FRICTION] ** 2
-                    + stated.deviation[actuators.OFFSET] ** 2
-                    + (settings.joint_error * stated.limit) ** 2),
-            stated.deviation[actuators.GAIN])
-
-
-@dataclass(frozen=True, eq=False)
 class FoundContacts:
     """Forces on links, in the order of `TouchingPoints.links`; zero without contact."""
 
@@ -151,12 +120,9 @@ class LinkContacts:
         poses = body_poses(model, config.nominal_in(model))
         feet = [link_pose(model, poses, foot.link) for foot in config.feet]
         height = max(max(-float(pose.p[2]) for pose in feet), 0.02)
-        self.points = points = TouchingPoints.of(model, config, height, feet, settings)
+        self.points = TouchingPoints.of(model, config, height, feet, settings)
         self._every = max(round(settings.interval * rate), 2)
-        self._errors = EquationErrors.of(model, config, height, self._every, settings)
-        self._bodies_and_feet = np.stack([points.body, points.foot], axis=1)
-        self._spheres = np.column_stack([points.place, points.radius])
-        self._gaps = np.zeros(len(points.body))
+        self._set_errors(config, height)
         mount = model.frame(config.imu_link or config.base_link or model.base_link)
         self._mount = mount.pose.R if mount.body == 0 else None
         # Joints that move each body, and those that slide.
@@ -170,6 +136,22 @@ class LinkContacts:
         self._still = np.zeros(model.nv)
         self._stops = end_stops(model).T + np.array([[settings.stop], [-settings.stop]])
         self.reset()
+
+    def _set_errors(self, config: RobotConfig, height: float) -> None:
+        """Set deviations of the equations by noise, actuators as stated, models' usual errors."""
+        settings, noise, weight = self._settings, config.noise, self._weight
+        stated = actuators.ActuatorModel.of(self._model, config)
+        effort = noise.of_joints('effort', self._model, config.joints)
+        self._base_error = np.repeat([      # (6,) [N, N m]
+            np.sqrt(noise.mass ** 2 + (noise.accelerometer_bias / GRAVITY) ** 2
+                    + settings.base_error ** 2) * weight,
+            np.hypot(noise.center_of_mass, settings.base_error * height) * weight], 3)
+        self._joint_error = np.sqrt(        # (nv,) [N m]
+            effort ** 2 / self._every + stated.value[actuators.FRICTION] ** 2
+            + stated.deviation[actuators.FRICTION] ** 2
+            + stated.deviation[actuators.OFFSET] ** 2
+            + (settings.joint_error * stated.limit) ** 2)
+        self._gain_error = stated.deviation[actuators.GAIN]     # (nv,) as a share of torques
 
     def reset(self) -> None:
         """Forget all contacts and readings."""
@@ -193,9 +175,7 @@ class LinkContacts:
         base[6:] = self._mount @ a if accelerometer else GRAVITY * normal
         newton_euler(self._model.tree, q, self._still, self._still, base, self._workspace,
                      self._tau)
-        find_gaps(self._workspace, normal, contact, self._bodies_and_feet, self._spheres,
-                  self._gaps)
-        off = self._gaps[self.points.n_feet:]
+        off = self._gaps(normal, contact)
         near = bool((off < self.points.near).any())
         if self._watching and near:
             self._solve(q, mean[self._columns['effort']], normal, off)
@@ -211,13 +191,30 @@ class LinkContacts:
         R = state[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
         return np.einsum('nij,nj->ni', R, points) + state[:, POSITION:POSITION + 3]
 
+    def _heights(self, normal: np.ndarray) -> np.ndarray:
+        """Return how high the lowest points of all spheres are over the base's origin [m]."""
+        points = self.points
+        return self._placed(points.body, points.place) @ normal - points.radius
+
+    def _gaps(self, normal: np.ndarray, contact: np.ndarray) -> np.ndarray:
+        """
+        Return the heights [m] of points of links over the ground.
+
+        That is as high as a foot in contact (the one that is nearest), or as the lowest point.
+        """
+        height, n_feet = self._heights(normal), self.points.n_feet
+        ground = height[:n_feet][contact[self.points.foot[:n_feet]] > 0.5]
+        if not len(ground):
+            ground = height.min(keepdims=True)
+        return np.abs(height[n_feet:, None] - ground).min(axis=1)
+
     # ---- statics ---------------------------------------------------------------------------
 
     def _map(self, body: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return the rows of base and joints that a force at each point has, (n, 6 + nv, 3)."""
         model, states = self._model, self._workspace[1:]
         found = np.empty((len(points), 6 + model.nv, 3))
-        found[:, :3], found[:, 3:6] = np.eye(3), _cross_matrices(points)
+        found[:, :3], found[:, 3:6] = np.eye(3), _cross_matrix(points)
         axes = states[:, ROTATION + 2:ROTATION + 9:3]
         arms = points[:, None] - states[:, POSITION:POSITION + 3]
         found[:, 6:] = self._moves[body][:, :, None] * np.where(
@@ -255,9 +252,9 @@ class LinkContacts:
         if not known[6:].any():         # the feet could bear all of it
             self.reset()
             return
-        errors, n_feet = self._errors, self.points.n_feet
-        scale = 1.0 / np.concatenate([errors.base, np.hypot(
-            errors.joint, errors.gain * effort)])[known]
+        n_feet = self.points.n_feet
+        scale = 1.0 / np.concatenate([self._base_error, np.hypot(
+            self._joint_error, self._gain_error * effort)])[known]
         chosen = self._near_points(off)
         used = np.concatenate([np.arange(n_feet), n_feet + chosen])
         bodies = self.points.body[used]
@@ -334,51 +331,16 @@ class LinkContacts:
             force[i], deviation[i] = forces[places].sum(axis=0), np.sqrt(np.diag(block))
             point[i] = load @ points[places] / load.sum()
             kept += range(at, at + 3)
-            levers.append(np.vstack([np.eye(3), _cross_matrices(point[i:i + 1])[0]]))
+            levers.append(np.vstack([np.eye(3), _cross_matrix(point[i])]))
         total = np.hstack([np.zeros((6, 0)), *levers])
-        variance = self._errors.base ** 2 + np.diag(
+        variance = self._base_error ** 2 + np.diag(
             total @ covariance[np.ix_(kept, kept)] @ total.T)
         self.found = FoundContacts(force, deviation, point, np.sqrt(variance))
 
 
-@part
-def _height(bodies, normal, body, sphere):
-    """Return how high the lowest point of a sphere on a body is over the base's origin."""
-    return dot(normal, add(get3(bodies, body, POSITION),
-                           rotate(get9(bodies, body, ROTATION), load3(sphere, 0)))) - sphere[3]
-
-
-@lean_kernel
-def find_gaps(bodies, normal, contact, owners, spheres, gaps):
-    """
-    Fill each point's height above ground, set by contact feet or the lowest point [m].
-
-    ``owners`` (n, 2): body and foot (-1: none); ``spheres`` (n, 4): place on the body and
-    radius.
-    """
-    up = load3(normal, 0)
-    lowest, stands = math.inf, False
-    for k in range(gaps.shape[0]):
-        foot = owners[k, 1]
-        gaps[k] = _height(bodies, up, owners[k, 0], spheres[k])
-        lowest = min(lowest, gaps[k])
-        stands = stands or (foot >= 0 and contact[foot] > 0.5)
-    for k in range(gaps.shape[0] - 1, -1, -1):      # feet, which come first, keep their heights
-        gap = math.inf if stands else math.fabs(gaps[k] - lowest)
-        for i in range(k + 1 if stands else 0):
-            foot = owners[i, 1]
-            if foot >= 0 and contact[foot] > 0.5:
-                gap = min(gap, math.fabs(gaps[k] - gaps[i]))
-        gaps[k] = gap
-
-
-def _cross_matrices(points: np.ndarray) -> np.ndarray:
-    """Return the matrices of the cross product with each point, (n, 3, 3)."""
-    found = np.zeros((len(points), 3, 3))
-    x, y, z = points.T
-    found[:, 0, 1], found[:, 0, 2], found[:, 1, 2] = -z, y, -x
-    found[:, 1, 0], found[:, 2, 0], found[:, 2, 1] = z, -y, x
-    return found
+def _cross_matrix(points: np.ndarray) -> np.ndarray:
+    """Return the matrices of the cross product with points (..., 3), (..., 3, 3)."""
+    return np.cross(points[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
 def _cone(normal: np.ndarray, friction: float) -> np.ndarray:

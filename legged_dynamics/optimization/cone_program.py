@@ -121,7 +121,7 @@ def _divide(lines, cones, lam, x):
 
 
 @kernel
-def _longest_step(lines, cones, x, d):
+def longest_step(lines, cones, x, d):
     """Return the largest a <= 1e3 for which x + a d is in the cones, x being inside."""
     longest = 1e3
     for j in range(lines):
@@ -159,104 +159,47 @@ def _shift_into_cones(lines, cones, x):
 
 
 # -------------------------------------------------------------------------------------------------
-# The same operations on whole arrays, for interior-point methods in Python. The last axis holds
-# one half-line each, or a second-order cone of three.
+# The same for interior-point methods in Python, on vectors of l half-lines and k cones.
 
 
-class _ConeArray:
+class ConeScaling:
     """
-    Cones of one kind, and their Nesterov-Todd scaling at a pair (s, z) inside them.
+    The Nesterov-Todd scaling at a pair (s, z) inside the cones; `exists` is False elsewhere.
 
-    Parameters
-    ----------
-    s, z : (..., k) arrays
-        Slacks and multipliers; on a cone's boundary all results are NaN.
-
-    Attributes
-    ----------
-    scaled : (..., k) array
-        ``lambda = W z = W^-1 s``.
-
+    ``scaled``: ``lambda = W z = W^-1 s``.
     """
 
-    size: int
-
-    def __init__(self, s: np.ndarray, z: np.ndarray):
-        self._shape, self._counts = s.shape, self._count(s)
-        self._scaling = np.empty((sum(self._counts), 4))
-        if not _find_scaling(self._scaling, *self._counts, _flat(s), _flat(z)):
-            self._scaling[:] = np.nan
+    def __init__(self, sizes: tuple[int, int], s: np.ndarray, z: np.ndarray):
+        self._sizes, self._scaling = sizes, np.empty((sum(sizes), 4))
+        self.exists = _find_scaling(self._scaling, *sizes, s, z)
         self.scaled = self.to(z)
 
-    @classmethod
-    def _count(cls, v: np.ndarray) -> tuple[int, int]:
-        return (v.size, 0) if cls.size == 1 else (0, v.size // cls.size)
-
-    def _times(self, v: np.ndarray, inverse: bool) -> np.ndarray:
+    def to(self, v: np.ndarray, inverse: bool = False) -> np.ndarray:
+        """Return W v, or W^-1 v."""
         out = np.empty(v.size)
-        _scale(self._scaling, *self._counts, _flat(v), out, inverse)
-        return out.reshape(self._shape)
-
-    def to(self, v: np.ndarray) -> np.ndarray:
-        """Return W v."""
-        return self._times(v, False)
+        _scale(self._scaling, *self._sizes, v, out, inverse)
+        return out
 
     def back(self, v: np.ndarray) -> np.ndarray:
         """Return W^-1 v."""
-        return self._times(v, True)
+        return self.to(v, True)
 
     def target(self, s: np.ndarray, z: np.ndarray, centre: float) -> np.ndarray:
         """Return v of ``lambda o v = centre e - s o z``, for s and z in scaled coordinates."""
         v = np.empty(s.size)
-        _fill_units(*self._counts, centre, v)
-        _subtract_product(*self._counts, _flat(s), _flat(z), v)
-        _divide(*self._counts, _flat(self.scaled), v)
-        return v.reshape(self._shape)
-
-    @classmethod
-    def step(cls, v: np.ndarray, dv: np.ndarray) -> float:
-        """Return the largest step along dv, up to 1000, that stays in the cones."""
-        return float(_longest_step(*cls._count(v), _flat(v), _flat(dv)))
+        _fill_units(*self._sizes, centre, v)
+        _subtract_product(*self._sizes, s, z, v)
+        _divide(*self._sizes, self.scaled, v)
+        return v
 
 
-class HalfLines(_ConeArray):
-    """Linear inequalities."""
-
-    size = 1
-
-    def squares(self) -> np.ndarray:
-        """Return W^-2, the diagonal (..., k)."""
-        return self._scaling[:, BETA].reshape(self._shape) ** -2.0
-
-    @staticmethod
-    def inside(v: np.ndarray, least: float) -> np.ndarray:
-        """Return v moved into the cone, at least ``least`` > 0 from its boundary."""
-        return np.maximum(v, least)
-
-
-class RoundCones(_ConeArray):
-    """Second-order cones of three."""
-
-    size = 3
-
-    def squares(self) -> np.ndarray:
-        """Return W^-2, blocks (..., 3, 3)."""
-        v, beta = self._scaling[:, :3], self._scaling[:, BETA]
-        # W e / beta, mirrored: W^-2 has the form of W^-1 about that point.
-        w = np.array([2.0, -2.0, -2.0]) * v[:, :1] * v - np.array([1.0, 0.0, 0.0])
-        found = 2.0 * w[:, :, None] * w[:, None, :] - np.diag([1.0, -1.0, -1.0])
-        return (found / (beta ** 2)[:, None, None]).reshape(*self._shape, 3)
-
-    @staticmethod
-    def inside(v: np.ndarray, least: float) -> np.ndarray:
-        """Return v (t, y1, y2) with t increased so that ``t - |y|`` >= ``least`` > 0."""
-        moved = v.copy()
-        moved[..., 0] = np.maximum(v[..., 0], np.linalg.norm(v[..., 1:], axis=-1) + least)
-        return moved
-
-
-def _flat(v: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(v).reshape(-1)
+def moved_inside(lines: int, v: np.ndarray, least: float) -> np.ndarray:
+    """Return v moved into the cones along their axes, at least ``least`` from their boundaries."""
+    moved = v.copy()
+    moved[:lines] = np.maximum(v[:lines], least)
+    rounded = moved[lines:].reshape(-1, 3)
+    rounded[:, 0] = np.maximum(rounded[:, 0], np.linalg.norm(rounded[:, 1:], axis=1) + least)
+    return moved
 
 
 # -------------------------------------------------------------------------------------------------
@@ -459,7 +402,7 @@ def _predict_and_correct(program, lines, cones, n, mu):
             for a in range(n):
                 unknown[UNKNOWN.residual, a] *= 1.0 - sigma
         _solve_step(program, lines, cones, n)
-        step = min(_longest_step(lines, cones, s, ds), _longest_step(lines, cones, z, dz))
+        step = min(longest_step(lines, cones, s, ds), longest_step(lines, cones, z, dz))
         if corrector == 0:
             step = min(1.0, step)
             # The length of the affine step determines the centring (Mehrotra 1992).

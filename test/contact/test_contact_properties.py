@@ -12,7 +12,6 @@ from tolerances import ALGEBRA
 
 from legged_dynamics.contact import ContactInverseDynamics, EquationWeights
 from legged_dynamics.dynamics import BaseMotion, Motion, frame_poses
-from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import FlatFoot, Inertia, PointFoot, RobotModel
 from legged_dynamics.optimization import Outcome
@@ -217,25 +216,3 @@ def test_the_kernels_solve_the_open_problem(kinds, torque):
                 assert left.min() > -1e-9 * left.max() - 1e-9
                 assert np.linalg.eigvalsh(answer.covariance).min() > 0.0
         assert acting > 0 or friction is None or not torque
-
-
-def test_efforts_may_be_limits_of_the_open_problem():
-    """Shares that no motor is too weak for, where others would be: joints deliver what is left."""
-    model, feet = four_feet('pppp', seed=21)
-    solver, tighter = ContactInverseDynamics(model, feet), 0
-    for seed in range(8):
-        instant = solver.problem(motion_of(model, seed, 0.2))
-        free = instant.problem.solve()
-        efforts = instant.free_effort - instant.jacobian.T @ free.mean
-        limits = np.full(model.nv, np.inf)
-        worst = int(np.argmax(np.abs(efforts) * instant.jacobian.any(axis=0)))
-        limits[worst] = 0.7 * abs(efforts[worst])
-        found = instant.within_efforts(limits).problem.solve()
-        if found.outcome is Outcome.SOLVED:
-            left = instant.free_effort - instant.jacobian.T @ found.mean
-            assert abs(left[worst]) == pytest.approx(limits[worst], rel=1e-6)
-            assert np.abs(found.residual).max() < 1e-3 * np.abs(instant.problem.right).max()
-            tighter += 1
-    assert tighter > 3
-    with pytest.raises(ConfigurationError, match='8 effort limits'):
-        instant.within_efforts(np.ones(3))

@@ -24,7 +24,7 @@ from legged_dynamics.force_map import (
     solve_quadratic_program,
 )
 from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotModel
-from legged_dynamics.optimization.cone_program import HalfLines, RoundCones
+from legged_dynamics.optimization.cone_program import ConeScaling, longest_step, moved_inside
 
 LINKS = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
 # A constraint counts as kept when it is missed by less, relative to the weight.
@@ -263,29 +263,30 @@ def test_a_stream_keeps_the_limits():
         assert least_slack('point', cone, 'round', forces) > -KEPT * here.weight
 
 
-@pytest.mark.parametrize('cone', [HalfLines, RoundCones])
-def test_scaling_takes_both_to_one_point(cone):
+@pytest.mark.parametrize(('lines', 'cones'), [(150, 0), (0, 50), (30, 40)])
+def test_scaling_takes_both_to_one_point(lines, cones):
     """Nesterov and Todd: ``W z = W^-1 s``; then products, their inverse, and steps."""
     rng = np.random.default_rng(0)
-    s, z, v = (rng.normal(size=(50, 3)) for _ in range(3))
-    s, z = cone.inside(s, 0.01), cone.inside(z, 0.01)
-    scaling = cone(s, z)
+    s, z, v = (rng.normal(size=150) for _ in range(3))
+    s, z = moved_inside(lines, s, 0.01), moved_inside(lines, z, 0.01)
+    scaling = ConeScaling((lines, cones), s, z)
     np.testing.assert_allclose(scaling.to(z), scaling.back(s), rtol=1e-9)
     np.testing.assert_allclose(scaling.back(scaling.to(v)), v, atol=1e-9)
-    squares = scaling.squares()
-    product = squares * s if cone is HalfLines else np.einsum('nij,nj->ni', squares, s)
-    np.testing.assert_allclose(product, z, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(scaling.back(scaling.back(s)), z, rtol=1e-8, atol=1e-10)
+
+    def product(a, b):      # of Jordan
+        x, y = a[lines:].reshape(-1, 3), b[lines:].reshape(-1, 3)
+        return np.concatenate([a[:lines] * b[:lines], np.column_stack([
+            (x * y).sum(axis=1), x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]]).ravel()])
     # lambda o v = e mu - lambda o lambda is solved by v = -lambda and more.
-    unit = np.ones(3) if cone is HalfLines else np.array([1.0, 0.0, 0.0])
+    unit = np.append(np.ones(lines), np.tile([1.0, 0.0, 0.0], cones))
     aim = scaling.target(0.0 * s, z, 2.0)
-    back = (scaling.scaled * aim if cone is HalfLines else np.column_stack([
-        (scaling.scaled * aim).sum(axis=1),
-        scaling.scaled[:, :1] * aim[:, 1:] + aim[:, :1] * scaling.scaled[:, 1:]]))
-    np.testing.assert_allclose(back, np.tile(2.0 * unit, (50, 1)), atol=1e-8)
+    np.testing.assert_allclose(product(scaling.scaled, aim), 2.0 * unit, atol=1e-8)
     # A step to the boundary ends on it.
-    length = cone.step(s, v)
-    np.testing.assert_allclose(cone.inside(s + length * v, 0.0), s + length * v, atol=1e-9)
-    assert np.abs(cone.inside(s + 1.01 * length * v, 0.0) - (s + 1.01 * length * v)).max() > 0.0
+    length = longest_step(lines, cones, s, v)
+    ends, beyond = s + length * v, s + 1.01 * length * v
+    np.testing.assert_allclose(moved_inside(lines, ends, 0.0), ends, atol=1e-9)
+    assert np.abs(moved_inside(lines, beyond, 0.0) - beyond).max() > 0.0
 
 
 @pytest.mark.parametrize(('call', 'message'), [

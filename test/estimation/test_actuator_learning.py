@@ -93,7 +93,7 @@ class Moving:
             t = k / RATE
             q, v = self.joints(t)[0], self.joints(t - self.late_velocity)[1]
             v = v + self.noise * rng.standard_normal(NJ)
-            signal.late = learner.velocity_late
+            signal.late = learner.velocity.late
             signal.correct(v, 1.0 / RATE)
             base, _ = self.torque(t)
             _, tau = self.torque(t - self.late)
@@ -220,22 +220,22 @@ def test_friction_is_not_taken_for_late_torques():
 
 def test_a_robot_that_only_stands_says_nothing_of_gains_and_masses():
     stands, walks = (Moving(swinging, gain=1.06).learn(2.0) for swinging in ((), (0, 3)))
-    assert stands.scale_doubt == 0.0 and (stands.doubt[:, GAIN, GAIN] == 0.0).all()
-    assert walks.scale_doubt > 0.0
+    assert stands.hypotheses.scale_doubt == 0.0 and (stands.doubt[:, GAIN, GAIN] == 0.0).all()
+    assert walks.hypotheses.scale_doubt > 0.0
 
 
 def test_velocities_behind_a_low_pass_are_found_late_and_nothing_else_is_said():
     learner = Moving((0, 3), late_velocity=0.005).learn(3.0)
-    assert learner.velocity_late == pytest.approx(0.005, rel=0.1)
+    assert learner.velocity.late == pytest.approx(0.005, rel=0.1)
     assert [one.fault for one in learner.findings] == [Fault.VELOCITY_LATE]
     assert learner.findings[0].line.startswith('noise.velocity_age: 0.00')
-    assert Moving((0, 3)).learn(3.0).velocity_late == 0.0
+    assert Moving((0, 3)).learn(3.0).velocity.late == 0.0
 
 
 def test_differences_of_positions_are_not_continued_along_their_slope():
     """They are half a sample late, and would be 1.8 times as noisy."""
     learner = Moving((0, 3), late_velocity=0.55 / RATE).learn(3.0)
-    assert learner.velocity_late == 0.0 and not learner.faults
+    assert learner.velocity.late == 0.0 and not learner.faults
 
 
 def test_friction_that_hardly_changes_the_forces_is_learned_and_not_said():

@@ -20,12 +20,11 @@ by the wrench that they achieved, and the difference is the root residual.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.contact.over_time.limits import ConeRows
-from legged_dynamics.contact.over_time.passes import Frames, Past
 from legged_dynamics.contact.over_time.problem import (
     AT_TRANSITIONS,
     DONE,
@@ -35,18 +34,17 @@ from legged_dynamics.contact.over_time.problem import (
     substitute,
     substitute_back,
 )
+from legged_dynamics.contact.over_time.stretch import Frames, Past
 from legged_dynamics.dynamics.jacobians import SIZE
-from legged_dynamics.optimization.cone_program import HalfLines, RoundCones
+from legged_dynamics.optimization.cone_program import ConeScaling, longest_step, moved_inside
 
 # -------------------------------------------------------------------------------------------------
 # A problem over time within limits: its scaled data, its products, and its optimality conditions.
 #
 # Forces are in units of the largest that the motion requires and costs in units of the mean weight
-# of a force, so that tolerances have a meaning. Contact coordinates are (T, nc); the cones of each
-# kind are one array (T, nf, rows), in which feet in the air have idle places.
-
-
-Parts = list[np.ndarray]
+# of a force, so that tolerances have a meaning. Contact coordinates are (T, nc). Slacks and
+# multipliers are vectors of all half-lines and then all round cones, by frame and foot, in which
+# feet in the air have idle places.
 
 
 class LimitedProblem:
@@ -92,21 +90,37 @@ class LimitedProblem:
         self._diagonal = np.where(on, diagonal, 0.0)
 
     def _set_cones(self, rows: ConeRows) -> None:
-        """Fill a list over the kinds of cones: their matrices, bounds and idle places."""
-        T, nf = self._on.shape
-        present = rows.present[None] & self._on[..., None]
-        self.kinds: list[Any] = [HalfLines]
-        self._G, self.used = [rows.linear], [present]
-        self._bound = [np.where(present, rows.bound / self.force, -1.0)]
-        self._pairs = [np.einsum('fki,fkj->fkij', rows.linear, rows.linear)]
+        """Fill matrices and bounds of the limits, (T, nf, rows): half-lines, then round cones."""
+        (T, nf), self._k = self._on.shape, rows.linear.shape[1]
+        self._G, present, bound = rows.linear, rows.present, rows.bound / self.force
         if rows.rounded is not None:
-            self.kinds.append(RoundCones)
-            self._G.append(rows.rounded)
-            self.used.append(np.broadcast_to(self._on[..., None], (T, nf, 3)))
-            self._bound.append(np.where(self._on[..., None], 0.0, [-1.0, 0.0, 0.0]))
-            self._pairs.append(np.einsum('fki,flj->fklij', rows.rounded, rows.rounded
-                                         ).reshape(nf, 9, 6, 6))
-        self.degree = max(1, int(present.sum()) + int(self._on.sum()) * (len(self.kinds) - 1))
+            self._G = np.concatenate([self._G, rows.rounded], axis=1)
+            present, bound = np.pad(present, ((0, 0), (0, 3)), constant_values=True), np.pad(
+                bound, ((0, 0), (0, 3)))
+        self._used = present[None] & self._on[..., None]
+        idle = np.where(np.arange(self._G.shape[1]) <= self._k, -1.0, 0.0)
+        self._bound = self._vector(np.where(self._used, bound, idle))
+        self.used = self._vector(self._used)
+        self.sizes = T * nf * self._k, 0 if rows.rounded is None else T * nf
+        self.degree = max(1, int(self.used[:self.sizes[0]].sum())
+                          + int(self._on.sum()) * (rows.rounded is not None))
+
+    def _vector(self, table: np.ndarray) -> np.ndarray:
+        """Return a table (T, nf, rows) as a vector."""
+        return np.concatenate([table[..., :self._k].ravel(), table[..., self._k:].ravel()])
+
+    def _table(self, v: np.ndarray) -> np.ndarray:
+        """Return a vector as a table (T, nf, rows), zero in idle places."""
+        shape, lines = (*self._on.shape, -1), self.sizes[0]
+        parts = [v[:lines].reshape(shape)]
+        if self.sizes[1]:
+            parts.append(v[lines:].reshape(shape))
+        return np.where(self._used, np.concatenate(parts, axis=2), 0.0)
+
+    def by_cone(self, v: np.ndarray) -> np.ndarray:
+        """Return sums over each cone's entries, and a half-line's own."""
+        lines = self.sizes[0]
+        return np.append(v[:lines], v[lines:].reshape(-1, 3).sum(axis=1))
 
     # ---- products --------------------------------------------------------------------------
 
@@ -130,32 +144,26 @@ class LimitedProblem:
         """Return padded coordinates (T, nf, 6) without padding (T, nc)."""
         return np.take(x.reshape(len(x), -1), self._columns, axis=1)
 
-    def _rows_times(self, x: np.ndarray) -> Parts:
+    def _rows_times(self, x: np.ndarray) -> np.ndarray:
         """Return G x."""
         u = self.turned(self._padded(x)).swapaxes(0, 1)
-        return [np.where(used, (u @ G.swapaxes(1, 2)).swapaxes(0, 1), 0.0)
-                for G, used in zip(self._G, self.used)]
+        return self._vector(np.where(self._used, (u @ self._G.swapaxes(1, 2)).swapaxes(0, 1), 0.0))
 
-    def _slacks(self, x: np.ndarray) -> Parts:
+    def _slacks(self, x: np.ndarray) -> np.ndarray:
         """Return G x - d."""
-        return [v - d for v, d in zip(self._rows_times(x), self._bound)]
+        return self._rows_times(x) - self._bound
 
-    def _times_rows(self, parts: Parts) -> np.ndarray:
+    def _times_rows(self, v: np.ndarray) -> np.ndarray:
         """Return G^T v."""
-        total = sum(np.where(used, v, 0.0).swapaxes(0, 1) @ G
-                    for v, G, used in zip(parts, self._G, self.used))
-        return self.packed(self.turned(np.asarray(total).swapaxes(0, 1), back=True))
+        total = self._table(v).swapaxes(0, 1) @ self._G
+        return self.packed(self.turned(total.swapaxes(0, 1), back=True))
 
-    def blocks(self, squares: Parts) -> np.ndarray:
-        """Return G^T W^-2 G (T, nf, 6, 6) from W^-2 of each kind of cone."""
+    def blocks(self, cones: ConeScaling) -> np.ndarray:
+        """Return G^T W^-2 G (T, nf, 6, 6)."""
         T, nf = self._on.shape
-        total = np.zeros((nf, T, 36))
-        for W, pairs, used in zip(squares, self._pairs, self.used):
-            rows = W.reshape(T, nf, -1)
-            if W.ndim == 3:
-                rows = np.where(used, rows, 0.0)
-            total += rows.swapaxes(0, 1) @ pairs.reshape(nf, -1, 36)
-        blocks = np.ascontiguousarray(total.swapaxes(0, 1)).reshape(T, nf, 2, 3, 2, 3)
+        scaled = np.stack([self._table(cones.back(self._vector(np.broadcast_to(
+            self._G[..., c], self._used.shape)))) for c in range(6)], axis=3)
+        blocks = (scaled.swapaxes(2, 3) @ scaled).reshape(T, nf, 2, 3, 2, 3)
         for i in self._own:
             R = self._R[:, i, None, None]
             turned = R @ blocks[:, i].swapaxes(2, 3) @ R.swapaxes(3, 4)
@@ -189,27 +197,26 @@ class LimitedProblem:
 
     def holds(self, x: np.ndarray, tolerance: float) -> bool:
         """Return whether x (T, nc) is within limits; tolerance is times the largest force."""
-        return all((np.where(used, kind.inside(v, 0.0) - v, 0.0) <= tolerance).all()
-                   for kind, v, used in zip(self.kinds, self._slacks(x / self.force), self.used))
+        v = self._slacks(x / self.force)
+        return bool(((moved_inside(self.sizes[0], v, 0.0) - v)[self.used] <= tolerance).all())
 
     # ---- optimality ------------------------------------------------------------------------
 
-    def _stationarity(self, x: np.ndarray, z: Parts) -> np.ndarray:
+    def _stationarity(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return H x - g - G^T z, which at the optimum is A^T times a multiplier."""
         r = self._hessian_times(x) - self._times_rows(z)
         r[0] -= self.past.linear
         return r
 
-    def _mean_complementarity(self, s: Parts, z: Parts) -> float:
+    def _mean_complementarity(self, s: np.ndarray, z: np.ndarray) -> float:
         """Return s^T z over the number of cones."""
-        return sum(float(np.where(used, u * v, 0.0).sum())
-                   for u, v, used in zip(s, z, self.used)) / self.degree
+        return float((s * z)[self.used].sum()) / self.degree
 
     def multiplier(self, x: np.ndarray) -> np.ndarray:
         """Return y (T, 6) of ``A x + slack y = b`` for x (T, nc)."""
         return (self.problem.required - self.balance(x)) / self.problem.slack
 
-    def optimality(self, x: np.ndarray, s: Parts, z: Parts) -> float:
+    def optimality(self, x: np.ndarray, s: np.ndarray, z: np.ndarray) -> float:
         """
         Return the largest relative violation of the optimality conditions.
 
@@ -218,16 +225,13 @@ class LimitedProblem:
         """
         r, balanced = self._stationarity(x, z), self._balance_transposed(self.multiplier(x))
         size = 1.0 + np.abs(balanced).max(axis=1) + np.abs(self._times_rows(z)).max(axis=1)
-        found = float((np.abs(r - balanced).max(axis=1) / size).max())
-        for Gx, u, v, used in zip(self._slacks(x), s, z, self.used):
-            product = np.where(used, u * v, 0.0)
-            if used is self.used[0]:
-                gap = product / np.maximum(1.0, np.maximum(u, v))
-            else:
-                gap = product.sum(axis=2) / np.maximum(1.0, np.maximum(u, v)[..., 0])
-            found = max(found, float(np.abs(gap).max(initial=0.0)),
-                        float(np.abs(Gx - u).max(initial=0.0)))
-        return found
+        lines = self.sizes[0]
+        # A round cone's entries are at most as large as its first.
+        largest = np.maximum(1.0, np.maximum(s, z))
+        gap = self.by_cone(np.where(self.used, s * z, 0.0)) / np.append(
+            largest[:lines], largest[lines::3])
+        return float(np.max([(np.abs(r - balanced).max(axis=1) / size).max(), np.abs(gap).max(),
+                             np.abs(self._slacks(x) - s).max()]))
 
     def shift(self, x: np.ndarray) -> None:
         """Shift the required wrench by slack times the multiplier, to reduce x's misfit."""
@@ -282,8 +286,8 @@ class _Iterate(NamedTuple):
     """Coordinates, slacks and multipliers of the limits, and how far from optimal they are."""
 
     x: np.ndarray
-    s: Parts
-    z: Parts
+    s: np.ndarray
+    z: np.ndarray
     residual: float
 
 
@@ -308,10 +312,8 @@ def minimize_within(problem: LimitedProblem, x: np.ndarray) -> Optimum:
 
 def _begin(problem: LimitedProblem, x: np.ndarray) -> _Iterate:
     """Return x with slacks and multipliers well inside their cones."""
-    slacks = problem._slacks(x)
-    return _Iterate(x, [kind.inside(v, START) for kind, v in zip(problem.kinds, slacks)],
-                    [kind.inside(0.0 * v, START) for kind, v in zip(problem.kinds, slacks)],
-                    np.inf)
+    v, lines = problem._slacks(x), problem.sizes[0]
+    return _Iterate(x, moved_inside(lines, v, START), moved_inside(lines, 0.0 * v, START), np.inf)
 
 
 def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_Iterate, int]:
@@ -337,10 +339,10 @@ def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_It
     return best, count
 
 
-def _moved(now: _Iterate, dx: np.ndarray | float, ds: Parts, dz: Parts, length: float) -> _Iterate:
+def _moved(now: _Iterate, dx: np.ndarray | float, ds: np.ndarray, dz: np.ndarray, length: float
+           ) -> _Iterate:
     """Return an iterate a step further."""
-    return _Iterate(now.x + length * dx, [u + length * du for u, du in zip(now.s, ds)],
-                    [v + length * dv for v, dv in zip(now.z, dz)], np.inf)
+    return _Iterate(now.x + length * dx, now.s + length * ds, now.z + length * dz, np.inf)
 
 
 class _NewtonSteps:
@@ -356,30 +358,30 @@ class _NewtonSteps:
     def prepare(self, now: _Iterate) -> bool:
         """Scale, factor and solve for the predictor; False where floating point cannot."""
         problem, self._now = self._problem, now
-        self._cones = [kind(u, v) for kind, u, v in zip(problem.kinds, now.s, now.z)]
-        self._missing = [Gx - u for Gx, u in zip(problem._slacks(now.x), now.s)]
+        self._cones = cones = ConeScaling(problem.sizes, now.s, now.z)
+        if not cones.exists:
+            return False
+        self._missing = problem._slacks(now.x) - now.s
         # For the predictor W^-1 v is -z, which cancels against the one in stationarity.
-        gradient = problem._times_rows([v + cone.back(cone.back(r)) for v, cone, r
-                                        in zip(now.z, self._cones, self._missing)])
+        gradient = problem._times_rows(now.z + cones.back(cones.back(self._missing)))
         self._gradient = -problem._stationarity(now.x, now.z) - gradient
         data = problem.problem._replace(
             required=problem.problem.required - problem.balance(now.x))
-        at = eliminate(data, problem.blocks([cone.squares() for cone in self._cones]),
-                       self._gradient, problem.past.information.copy(), self._zero.copy(),
-                       self._none, self._made)
+        at = eliminate(data, problem.blocks(cones), self._gradient,
+                       problem.past.information.copy(), self._zero.copy(), self._none, self._made)
         return at == DONE
 
-    def predictor(self) -> tuple[Parts, Parts]:
+    def predictor(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the step (ds, dz) towards complementarity zero."""
         self._dx = self._back()
-        return self._complete(self._dx, [-cone.scaled for cone in self._cones])
+        return self._complete(self._dx, -self._cones.scaled)
 
-    def corrector(self, ds: Parts, dz: Parts, centre: float) -> tuple[np.ndarray, Parts, Parts]:
+    def corrector(self, ds: np.ndarray, dz: np.ndarray, centre: float
+                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the step towards a complementarity, given what the predictor would do."""
-        problem, cones = self._problem, self._cones
-        more = [cone.target(cone.back(u), cone.to(v), centre)
-                for cone, u, v in zip(cones, ds, dz)]
-        gradient = problem._times_rows([cone.back(v) for cone, v in zip(cones, more)])
+        cones = self._cones
+        more = cones.target(cones.back(ds), cones.to(dz), centre)
+        gradient = self._problem._times_rows(cones.back(more))
         dx = self._dx + self._solved(gradient)
         # Rounding in dx is multiplied by W^-2 in dz, so solve again for its residual.
         best, smallest = dx, np.inf
@@ -392,14 +394,13 @@ class _NewtonSteps:
             if size < LEAST:
                 break
             dx = dx + self._solved(left)
-        dx = best
-        return dx, *self._complete(dx, [v - cone.scaled for cone, v in zip(cones, more)])
+        return best, *self._complete(best, more - cones.scaled)
 
-    def length(self, ds: Parts, dz: Parts, part: float) -> float:
+    def length(self, ds: np.ndarray, dz: np.ndarray, part: float) -> float:
         """Return the step length: part of the way to the boundary, at most 1."""
-        steps = [kind.step(v, dv) for kind, v, dv
-                 in zip(self._problem.kinds * 2, self._now.s + self._now.z, ds + dz)]
-        return min(1.0, part * min(steps))
+        sizes = self._problem.sizes
+        return min(1.0, part * min(longest_step(*sizes, self._now.s, ds),
+                                   longest_step(*sizes, self._now.z, dz)))
 
     def _solved(self, gradient: np.ndarray) -> np.ndarray:
         substitute(self._problem.problem, gradient, self._made)
@@ -407,9 +408,8 @@ class _NewtonSteps:
 
     def _left(self, gradient: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Return the residual of Newton's equations after a step dx."""
-        problem = self._problem
-        stiff = problem._times_rows([cone.back(cone.back(v)) for cone, v
-                                     in zip(self._cones, problem._rows_times(dx))])
+        problem, cones = self._problem, self._cones
+        stiff = problem._times_rows(cones.back(cones.back(problem._rows_times(dx))))
         balanced = problem._balance_transposed(problem.multiplier(self._now.x + dx))
         return self._gradient + gradient - problem._hessian_times(dx) - stiff + balanced
 
@@ -417,8 +417,6 @@ class _NewtonSteps:
         substitute_back(self._problem.problem, self._none, self._zero, self._made)
         return self._made.x.copy()
 
-    def _complete(self, dx: np.ndarray, aims: Parts) -> tuple[Parts, Parts]:
-        ds = [Gdx + r for Gdx, r in zip(self._problem._rows_times(dx), self._missing)]
-        dz = [np.where(used, cone.back(aim - cone.back(u)), 0.0) for cone, aim, u, used
-              in zip(self._cones, aims, ds, self._problem.used)]
-        return ds, dz
+    def _complete(self, dx: np.ndarray, aim: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        cones, ds = self._cones, self._problem._rows_times(dx) + self._missing
+        return ds, np.where(self._problem.used, cones.back(aim - cones.back(ds)), 0.0)

@@ -28,10 +28,9 @@ from legged_dynamics.contact.over_time.interior_point import (
     minimize_within,
 )
 from legged_dynamics.contact.over_time.limits import ConeRows, ContactLimits, OverTimeWeights
-from legged_dynamics.contact.over_time.passes import Frames, Past, assemble
 from legged_dynamics.contact.over_time.problem import by_threes
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.contact.over_time.stretch import Stretch
+from legged_dynamics.contact.over_time.stretch import Frames, Past, Stretch, assemble
 from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, START, FeetTable, feet_table
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -103,7 +102,7 @@ class _OverTimeTask:
         self._weights = weights or OverTimeWeights()
         self._limits, self._normal = limits, normal
         self._rows: ConeRows | None = None
-        self._none, self._index = np.full(len(feet), -1), by_threes(table.index)
+        self._index = by_threes(table.index)
         self._zero = np.zeros(int(self._index[:, SIZE].sum()))
         if limits is not None:
             if axes != 'world':
@@ -144,26 +143,7 @@ class _OverTimeTask:
 
     def solve(self, frames: Frames, past: Past) -> OverTimeSolution:
         """Return the solution of frames that no others follow."""
-        x = frames.forward(past, self._none)[0].backward(self._none, self._zero)
-        optimum = self._within(frames, past, x)
-        return self.solution(frames, optimum)
-
-    def solve_exactly(self, stretches: Sequence[Stretch], previous: np.ndarray | None
-                      ) -> Iterator[tuple[int, OverTimeSolution]]:
-        """Yield the number and solution of each stretch, the last one first, without limits."""
-        pasts: list[Past] = []
-        before: Frames | None = None
-        for stretch in stretches:
-            frames = self.frames(stretch)
-            pasts.append(self.first(frames, previous) if before is None
-                         else before.forward(pasts[-1], frames.standing[0])[1])
-            before = frames
-        after, x_after = self._none, self._zero
-        for k in reversed(range(len(pasts))):
-            frames = self.frames(stretches[k])
-            x = frames.forward(pasts[k], after)[0].backward(after, x_after)
-            after, x_after = frames.standing[0], x[0].copy()
-            yield k, self.solution(frames, Optimum(x, 0.0, 0))
+        return self.solution(frames, self._within(frames, past, frames.alone(past)))
 
     def stream(self, stretches: Iterable[Stretch], lag: int, previous: np.ndarray | None
                ) -> Iterator[OverTimeSolution]:
@@ -185,13 +165,11 @@ class _OverTimeTask:
         """Return the solution of frames, given those that follow, and what to pass on."""
         after = future.standing[0]
         if self._rows is None:
-            found, handed = frames.forward(past, after)
-            following = future.forward(handed, self._none)[0].backward(self._none, self._zero)
-            x = found.backward(after, following[0])
+            made, handed = frames.forward(past, after)
+            x = frames.backward(made, after, future.alone(handed)[0])
             return self.solution(frames, Optimum(x, 0.0, 0)), handed
         both = frames.joined(future)
-        x = both.forward(past, self._none)[0].backward(self._none, self._zero)
-        optimum = self._within(both, past, x)
+        optimum = self._within(both, past, both.alone(past))
         x = optimum.x[:len(frames)]
         stays = frames.standing[-1] * after
         smoothing = self._weights.smoothing_diagonal()
@@ -338,33 +316,6 @@ class ContactInverseDynamicsOverTime:
         task = self._task(weights, limits, ground_normal)
         frames = task.frames(Stretch(motion, in_contact, external))
         return task.solve(frames, task.first(frames, previous))
-
-    def solve_stretches(self, stretches: Sequence[Stretch], *,
-                        weights: OverTimeWeights | None = None,
-                        previous: np.ndarray | None = None, ground_normal: Sequence[float] = UP
-                        ) -> Iterator[tuple[int, OverTimeSolution]]:
-        """
-        Solve a recording of any length exactly, in the memory of two stretches.
-
-        The stretches are run through from the first to the last, for the information that each
-        passes on to the next, and once more backwards, so they must be available twice: a list, or
-        an object with ``__len__`` and ``__getitem__`` that reads them from a file. Together the
-        solutions are that of `solve` for all frames at once.
-
-        Parameters
-        ----------
-        stretches : sequence of Stretch
-            Each follows on the one before without a gap.
-        weights, previous, ground_normal
-            As in `solve`; weights of magnitude must not be one a frame.
-
-        Yields
-        ------
-        int, OverTimeSolution
-            A stretch's number and its solution, the last stretch first.
-
-        """
-        return self._task(weights, None, ground_normal).solve_exactly(stretches, previous)
 
     def stream(self, stretches: Iterable[Stretch], *, lag: int,
                weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,

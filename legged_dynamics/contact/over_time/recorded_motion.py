@@ -8,15 +8,20 @@ Poses from markers or encoders are noisy, and a second derivative turns a millim
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY, UP, BaseMotion, Motion
-from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model.parts import JOINT, SPHERICAL
-from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
+from legged_dynamics.model.parts import JOINT, Q_START, SPHERICAL, V_START
+from legged_dynamics.model.robot_model import POSITION_SIZE, VELOCITY_SIZE, RobotModel
 from legged_dynamics.spatial.frames import Transform
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation  # slow to import
 
 # Steps in time may differ by this part of their median; a larger one is a gap.
 EVEN = 0.2
@@ -91,7 +96,7 @@ class RecordedMotion:
         from scipy.spatial.transform import Rotation  # slow to import
         R = Rotation.from_quat(xyzw)
         # The rotation between two samples, halved, is the turning on either side of each.
-        turn = (R[:-1].inv() * R[1:]).as_rotvec() / dt
+        turn = _turns(R) / dt
         forward, back = np.vstack([turn, turn[-1:]]), np.vstack([turn[:1], turn])
         w, alpha = (forward + back) / 2.0, (forward - back) / dt
         alpha[0], alpha[-1] = alpha[1], alpha[-2]
@@ -230,3 +235,200 @@ def checked_rows(what: str, values: object, shape: tuple[int | None, ...]) -> np
                                f'{(~finite).sum()} of {len(array)} frames, first in frame '
                                f'{np.flatnonzero(~finite)[0]}')
     return array
+
+
+# -------------------------------------------------------------------------------------------------
+# Motions out of generalised coordinates: base position, base quaternion, joints, one row a frame.
+#
+# Positions alone are differenced on the manifold, a rotation by the logarithm of what lies between
+# two frames. A row of velocities is ``[v; w]`` of the base in its own axes, then the joints; a row
+# of accelerations is its derivative component by component, as Pinocchio and Nimble have it.
+
+
+SCHEMES = {
+    'central': 'second order: velocity and acceleration from the frames on either side',
+    'forward': 'first order, as Nimble has it: velocity to the next frame, acceleration from '
+               'there to the one after',
+}
+# Columns of the base in a row of positions: position and quaternion.
+BASE_POSITIONS = 7
+# Columns of the base in a row of velocities.
+BASE_VELOCITIES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedMotion(RecordedMotion):
+    """
+    A motion with the velocity of its base over ground.
+
+    Attributes
+    ----------
+    base_velocity : (n, 3) array [m/s]
+        Velocity of the base's origin, in world axes. Contact points' speeds follow from it.
+
+    """
+
+    base_velocity: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+
+    @classmethod
+    def from_positions(cls, model: RobotModel, positions: np.ndarray, time_step: float, *,
+                       scheme: str = 'central', joint_names: Sequence[str] | None = None
+                       ) -> GeneralizedMotion:
+        """
+        Difference positions.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot with a floating base.
+        positions : (T, 7 + nq) array [m, -, rad or m]
+            ``[p_WB, quaternion x y z w, joints]``, a row a frame.
+        time_step : float
+            Time from frame to frame. [s]
+        scheme : {'central', 'forward'}
+            See :data:`SCHEMES`. Forward differences put the root wrench of a 1 Hz motion at
+            100 Hz off by tens of newtons, central ones by tenths.
+        joint_names : sequence of str, optional
+            The order of the joints' columns; the model's by default.
+
+        Returns
+        -------
+        GeneralizedMotion
+            Of T - 2 frames: those from the second to the last but one, or with forward
+            differences from the first to the last but two.
+
+        Raises
+        ------
+        ConfigurationError
+            When the scheme or the time step is not one.
+        MeasurementError
+            When there are fewer than three frames, a shape does not fit or a value is not finite.
+        UnknownNameError
+            When a joint's name is not in the model.
+
+        """
+        if scheme not in SCHEMES:
+            raise ConfigurationError(f'expected a scheme of {", ".join(SCHEMES)}; got {scheme!r}')
+        p, R, q = _split(model, positions, joint_names)
+        dt, n = _step(time_step), len(p)
+        if n < 3:
+            raise MeasurementError(f'expected 3 frames or more, got {n}: an acceleration takes '
+                                   'three positions')
+        joint_rate, turn = _joint_differences(model, q) / dt, _turns(R) / dt
+        v_world = np.diff(p, axis=0) / dt
+        now = slice(1, -1) if scheme == 'central' else slice(0, -2)
+        a = np.diff(joint_rate, axis=0) / dt
+        alpha = np.diff(turn, axis=0) / dt
+        if scheme == 'central':
+            v, w, over_ground = ((rate[1:] + rate[:-1]) / 2.0
+                                 for rate in (joint_rate, turn, v_world))
+            proper = R[now].inv().apply(np.diff(v_world, axis=0) / dt + GRAVITY * UP)
+        else:
+            v, w, over_ground = joint_rate[:-1], turn[:-1], v_world[:-1]
+            # Nimble's velocity is in body axes, and so is what it differences.
+            along = R[:-1].inv().apply(v_world)
+            proper = (np.diff(along, axis=0) / dt + np.cross(w, along[:-1])
+                      + R[now].inv().apply(GRAVITY * UP))
+        return cls(dt * np.arange(n)[now], q[now], v, a, p[now], R[now].as_matrix(),
+                   np.hstack([w, alpha, proper]), over_ground)
+
+    @classmethod
+    def from_states(cls, model: RobotModel, positions: np.ndarray, velocities: np.ndarray,
+                    accelerations: np.ndarray, time_step: float, *,
+                    joint_names: Sequence[str] | None = None) -> GeneralizedMotion:
+        """
+        Take positions, velocities and accelerations as they are given.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot with a floating base.
+        positions : (T, 7 + nq) array [m, -, rad or m]
+            As in `from_positions`.
+        velocities, accelerations : (T, 6 + nv) array [m/s, rad/s, joints; their derivatives]
+            ``[v; w, joints]``, the base's in its own axes; the acceleration is *spatial*.
+        time_step : float
+            Time from frame to frame. [s]
+        joint_names : sequence of str, optional
+            The order of the joints' columns; the model's by default.
+
+        Returns
+        -------
+        GeneralizedMotion
+            Of T frames.
+
+        Raises
+        ------
+        ConfigurationError
+            When the time step is not above 0.
+        MeasurementError
+            When a shape does not fit or a value is not finite.
+        UnknownNameError
+            When a joint's name is not in the model.
+
+        """
+        p, R, q = _split(model, positions, joint_names)
+        order = BASE_VELOCITIES + _columns(model, joint_names, VELOCITY_SIZE, V_START)
+        shape = len(p), BASE_VELOCITIES + model.nv
+        v = checked_rows('velocities', velocities, shape)
+        a = checked_rows('accelerations', accelerations, shape)
+        linear, w = v[:, :3], v[:, 3:6]
+        proper = a[:, :3] + np.cross(w, linear) + R.inv().apply(GRAVITY * UP)
+        return cls(_step(time_step) * np.arange(len(p)), q, v[:, order], a[:, order], p,
+                   R.as_matrix(), np.hstack([w, a[:, 3:6], proper]), R.apply(linear))
+
+
+def _split(model: RobotModel, positions: np.ndarray, joint_names: Sequence[str] | None
+           ) -> tuple[np.ndarray, Rotation, np.ndarray]:
+    """Return base positions, base rotations, and joints in the model's order."""
+    from scipy.spatial.transform import Rotation
+    order = BASE_POSITIONS + _columns(model, joint_names, POSITION_SIZE, Q_START)
+    rows = checked_rows('positions', positions, (None, BASE_POSITIONS + model.nq))
+    length = np.linalg.norm(rows[:, 3:7], axis=1)
+    if not (length > 1e-9).all():
+        raise MeasurementError('expected quaternions of non-zero length, got zero in frame '
+                               f'{int(np.argmin(length))}')
+    return rows[:, :3], Rotation.from_quat(rows[:, 3:7]), rows[:, order]
+
+
+def _columns(model: RobotModel, joint_names: Sequence[str] | None, sizes: dict[int, int],
+             start: int) -> np.ndarray:
+    """Return for each of the model's coordinates which of the caller's joint columns it is."""
+    names = model.joint_names if joint_names is None else tuple(joint_names)
+    codes = {name: int(model.tree.topology[body, JOINT])
+             for body, name in enumerate(model.joint_names, start=1)}
+    missing = [name for name in model.joint_names if name not in names]
+    for name in names:
+        if name not in codes:
+            raise UnknownNameError('joint', name, model.joint_names)
+    if missing or len(names) != len(codes):
+        raise MeasurementError(f'expected each joint once in joint_names; {len(names)} were '
+                               f'given, without {missing}')
+    at, first = {}, 0
+    for name in names:
+        at[name], first = first, first + sizes[codes[name]]
+    return np.array([at[name] + k for name in model.joint_names
+                     for k in range(sizes[codes[name]])], dtype=int)
+
+
+def _step(time_step: float) -> float:
+    if not (np.isfinite(time_step) and time_step > 0.0):
+        raise ConfigurationError(f'expected a time step above 0 s, got {time_step}')
+    return float(time_step)
+
+
+def _turns(R: Rotation) -> np.ndarray:
+    """Return the rotation vectors from each frame to the next, in the axes of both."""
+    return (R[:-1].inv() * R[1:]).as_rotvec()
+
+
+def _joint_differences(model: RobotModel, q: np.ndarray) -> np.ndarray:
+    """Return how far the joints move from each frame to the next, (T - 1, nv)."""
+    from scipy.spatial.transform import Rotation
+    differences = np.zeros((len(q) - 1, model.nv))
+    for kind, iq, iv in model.tree.topology[1:, [JOINT, Q_START, V_START]]:
+        if kind == SPHERICAL:
+            differences[:, iv:iv + 3] = _turns(Rotation.from_quat(q[:, iq:iq + 4]))
+        else:
+            differences[:, iv] = np.diff(q[:, iq])
+    return differences

@@ -10,19 +10,30 @@ between: running them twice costs less than a table of joint Jacobians.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, checked_rows
+from legged_dynamics.contact.over_time.limits import OverTimeWeights
+from legged_dynamics.contact.over_time.problem import (
+    DONE,
+    Elimination,
+    Problem,
+    by_threes,
+    eliminate,
+    gain_width,
+    substitute_back,
+)
+from legged_dynamics.contact.over_time.recorded_motion import GeneralizedMotion, RecordedMotion
 from legged_dynamics.contact.tick import (
     CONTACT_FORCE,
     CONTACT_MOMENT,
     LENGTH,
     RESIDUAL,
     STANDING,
+    allocate,
     base_wrench,
     carried,
     carve,
@@ -38,11 +49,11 @@ from legged_dynamics.dynamics.jacobians import (
     IN_FOOT,
     SIZE,
     START,
+    FeetTable,
     contact_points,
     moment_axes,
 )
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY, forward_kinematics
-from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
     body_wrenches,
@@ -50,9 +61,8 @@ from legged_dynamics.dynamics.newton_euler import (
     joint_efforts,
     subtract_external_wrenches,
 )
-from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
-from legged_dynamics.model.parts import JOINT, Q_START, SPHERICAL, V_START
-from legged_dynamics.model.robot_model import POSITION_SIZE, VELOCITY_SIZE, RobotModel
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
     ZERO,
@@ -65,11 +75,9 @@ from legged_dynamics.spatial.algebra import (
     subtract,
     transpose,
 )
-from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.jit import as_python, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9, put3, put9
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation  # slow to import
+from legged_dynamics.spatial.rotations import check_normal
 
 # Return code of kernels when every frame is finite; otherwise the first frame that is not.
 FINITE = -1
@@ -234,203 +242,6 @@ def _turned(R, v, in_world):
 
 
 # -------------------------------------------------------------------------------------------------
-# Motions out of generalised coordinates: base position, base quaternion, joints, one row a frame.
-#
-# Positions alone are differenced on the manifold, a rotation by the logarithm of what lies between
-# two frames. A row of velocities is ``[v; w]`` of the base in its own axes, then the joints; a row
-# of accelerations is its derivative component by component, as Pinocchio and Nimble have it.
-
-
-SCHEMES = {
-    'central': 'second order: velocity and acceleration from the frames on either side',
-    'forward': 'first order, as Nimble has it: velocity to the next frame, acceleration from '
-               'there to the one after',
-}
-# Columns of the base in a row of positions: position and quaternion.
-BASE_POSITIONS = 7
-# Columns of the base in a row of velocities.
-BASE_VELOCITIES = 6
-
-
-@dataclass(frozen=True, eq=False)
-class GeneralizedMotion(RecordedMotion):
-    """
-    A motion with the velocity of its base over ground.
-
-    Attributes
-    ----------
-    base_velocity : (n, 3) array [m/s]
-        Velocity of the base's origin, in world axes. Contact points' speeds follow from it.
-
-    """
-
-    base_velocity: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-
-    @classmethod
-    def from_positions(cls, model: RobotModel, positions: np.ndarray, time_step: float, *,
-                       scheme: str = 'central', joint_names: Sequence[str] | None = None
-                       ) -> GeneralizedMotion:
-        """
-        Difference positions.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot with a floating base.
-        positions : (T, 7 + nq) array [m, -, rad or m]
-            ``[p_WB, quaternion x y z w, joints]``, a row a frame.
-        time_step : float
-            Time from frame to frame. [s]
-        scheme : {'central', 'forward'}
-            See :data:`SCHEMES`. Forward differences put the root wrench of a 1 Hz motion at
-            100 Hz off by tens of newtons, central ones by tenths.
-        joint_names : sequence of str, optional
-            The order of the joints' columns; the model's by default.
-
-        Returns
-        -------
-        GeneralizedMotion
-            Of T - 2 frames: those from the second to the last but one, or with forward
-            differences from the first to the last but two.
-
-        Raises
-        ------
-        ConfigurationError
-            When the scheme or the time step is not one.
-        MeasurementError
-            When there are fewer than three frames, a shape does not fit or a value is not finite.
-        UnknownNameError
-            When a joint's name is not in the model.
-
-        """
-        if scheme not in SCHEMES:
-            raise ConfigurationError(f'expected a scheme of {", ".join(SCHEMES)}; got {scheme!r}')
-        p, R, q = _split(model, positions, joint_names)
-        dt, n = _step(time_step), len(p)
-        if n < 3:
-            raise MeasurementError(f'expected 3 frames or more, got {n}: an acceleration takes '
-                                   'three positions')
-        joint_rate, turn = _joint_differences(model, q) / dt, _turns(R) / dt
-        v_world = np.diff(p, axis=0) / dt
-        now = slice(1, -1) if scheme == 'central' else slice(0, -2)
-        a = np.diff(joint_rate, axis=0) / dt
-        alpha = np.diff(turn, axis=0) / dt
-        if scheme == 'central':
-            v, w, over_ground = ((rate[1:] + rate[:-1]) / 2.0
-                                 for rate in (joint_rate, turn, v_world))
-            proper = R[now].inv().apply(np.diff(v_world, axis=0) / dt + GRAVITY * UP)
-        else:
-            v, w, over_ground = joint_rate[:-1], turn[:-1], v_world[:-1]
-            # Nimble's velocity is in body axes, and so is what it differences.
-            along = R[:-1].inv().apply(v_world)
-            proper = (np.diff(along, axis=0) / dt + np.cross(w, along[:-1])
-                      + R[now].inv().apply(GRAVITY * UP))
-        return cls(dt * np.arange(n)[now], q[now], v, a, p[now], R[now].as_matrix(),
-                   np.hstack([w, alpha, proper]), over_ground)
-
-    @classmethod
-    def from_states(cls, model: RobotModel, positions: np.ndarray, velocities: np.ndarray,
-                    accelerations: np.ndarray, time_step: float, *,
-                    joint_names: Sequence[str] | None = None) -> GeneralizedMotion:
-        """
-        Take positions, velocities and accelerations as they are given.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot with a floating base.
-        positions : (T, 7 + nq) array [m, -, rad or m]
-            As in `from_positions`.
-        velocities, accelerations : (T, 6 + nv) array [m/s, rad/s, joints; their derivatives]
-            ``[v; w, joints]``, the base's in its own axes; the acceleration is *spatial*.
-        time_step : float
-            Time from frame to frame. [s]
-        joint_names : sequence of str, optional
-            The order of the joints' columns; the model's by default.
-
-        Returns
-        -------
-        GeneralizedMotion
-            Of T frames.
-
-        Raises
-        ------
-        ConfigurationError
-            When the time step is not above 0.
-        MeasurementError
-            When a shape does not fit or a value is not finite.
-        UnknownNameError
-            When a joint's name is not in the model.
-
-        """
-        p, R, q = _split(model, positions, joint_names)
-        order = BASE_VELOCITIES + _columns(model, joint_names, VELOCITY_SIZE, V_START)
-        shape = len(p), BASE_VELOCITIES + model.nv
-        v = checked_rows('velocities', velocities, shape)
-        a = checked_rows('accelerations', accelerations, shape)
-        linear, w = v[:, :3], v[:, 3:6]
-        proper = a[:, :3] + np.cross(w, linear) + R.inv().apply(GRAVITY * UP)
-        return cls(_step(time_step) * np.arange(len(p)), q, v[:, order], a[:, order], p,
-                   R.as_matrix(), np.hstack([w, a[:, 3:6], proper]), R.apply(linear))
-
-
-def _split(model: RobotModel, positions: np.ndarray, joint_names: Sequence[str] | None
-           ) -> tuple[np.ndarray, Rotation, np.ndarray]:
-    """Return base positions, base rotations, and joints in the model's order."""
-    from scipy.spatial.transform import Rotation
-    order = BASE_POSITIONS + _columns(model, joint_names, POSITION_SIZE, Q_START)
-    rows = checked_rows('positions', positions, (None, BASE_POSITIONS + model.nq))
-    length = np.linalg.norm(rows[:, 3:7], axis=1)
-    if not (length > 1e-9).all():
-        raise MeasurementError('expected quaternions of non-zero length, got zero in frame '
-                               f'{int(np.argmin(length))}')
-    return rows[:, :3], Rotation.from_quat(rows[:, 3:7]), rows[:, order]
-
-
-def _columns(model: RobotModel, joint_names: Sequence[str] | None, sizes: dict[int, int],
-             start: int) -> np.ndarray:
-    """Return for each of the model's coordinates which of the caller's joint columns it is."""
-    names = model.joint_names if joint_names is None else tuple(joint_names)
-    codes = {name: int(model.tree.topology[body, JOINT])
-             for body, name in enumerate(model.joint_names, start=1)}
-    missing = [name for name in model.joint_names if name not in names]
-    for name in names:
-        if name not in codes:
-            raise UnknownNameError('joint', name, model.joint_names)
-    if missing or len(names) != len(codes):
-        raise MeasurementError(f'expected each joint once in joint_names; {len(names)} were '
-                               f'given, without {missing}')
-    at, first = {}, 0
-    for name in names:
-        at[name], first = first, first + sizes[codes[name]]
-    return np.array([at[name] + k for name in model.joint_names
-                     for k in range(sizes[codes[name]])], dtype=int)
-
-
-def _step(time_step: float) -> float:
-    if not (np.isfinite(time_step) and time_step > 0.0):
-        raise ConfigurationError(f'expected a time step above 0 s, got {time_step}')
-    return float(time_step)
-
-
-def _turns(R: Rotation) -> np.ndarray:
-    """Return the rotation vectors from each frame to the next, in the axes of both."""
-    return (R[:-1].inv() * R[1:]).as_rotvec()
-
-
-def _joint_differences(model: RobotModel, q: np.ndarray) -> np.ndarray:
-    """Return how far the joints move from each frame to the next, (T - 1, nv)."""
-    from scipy.spatial.transform import Rotation
-    differences = np.zeros((len(q) - 1, model.nv))
-    for kind, iq, iv in model.tree.topology[1:, [JOINT, Q_START, V_START]]:
-        if kind == SPHERICAL:
-            differences[:, iv:iv + 3] = _turns(Rotation.from_quat(q[:, iq:iq + 4]))
-        else:
-            differences[:, iv] = np.diff(q[:, iq])
-    return differences
-
-
-# -------------------------------------------------------------------------------------------------
 # A section of a recording, and its parts as kernels take them.
 
 
@@ -456,21 +267,13 @@ class Stretch:
     external: Mapping[str, np.ndarray] | None = None
 
 
-def frames_of(model: RobotModel, motion: RecordedMotion, with_speed: bool) -> MotionArrays:
-    """Return a motion as the kernels take it; ``with_speed`` includes the base velocity."""
-    m = motion.checked(model)
-    return MotionArrays(m.position, m.velocity, m.acceleration, m.base_motion,
-                        m.base_rotation.reshape(-1, 9),
-                        _base_velocity(motion) if with_speed else np.zeros((0, 3)))
-
-
 def _base_velocity(motion: RecordedMotion) -> np.ndarray:
     if isinstance(motion, GeneralizedMotion):
         return np.ascontiguousarray(motion.base_velocity, dtype=float)
     return np.gradient(np.asarray(motion.base_position, float), motion.step, axis=0)
 
 
-def standing_of(in_contact: object, T: int, nf: int) -> np.ndarray:
+def _standing(in_contact: object, T: int, nf: int) -> np.ndarray:
     """Return contact flags as integers (T, nf), 1 on the ground; all by default."""
     if in_contact is None:
         return np.ones((T, nf), np.int64)
@@ -481,7 +284,7 @@ def standing_of(in_contact: object, T: int, nf: int) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(flags, (T, nf)), dtype=np.int64)
 
 
-def external_of(model: RobotModel, external: Mapping[str, np.ndarray] | None, T: int
+def _external(model: RobotModel, external: Mapping[str, np.ndarray] | None, T: int
                 ) -> np.ndarray:
     """
     Return external wrenches by body (T, nb, 6) in body axes; (0, nb, 6) without any.
@@ -504,9 +307,148 @@ def external_of(model: RobotModel, external: Mapping[str, np.ndarray] | None, T:
     return wrenches
 
 
-def unit_normal(normal: Sequence[float]) -> tuple[float, float, float]:
-    """Return the ground normal (world axes) as three floats, checked to be a unit vector."""
-    n = np.asarray(normal, dtype=float)
-    if n.shape != (3,) or not abs(np.linalg.norm(n) - 1.0) < 1e-6:
-        raise MeasurementError(f'expected a unit ground normal in world axes, got {normal}')
-    return float(n[0]), float(n[1]), float(n[2])
+# -------------------------------------------------------------------------------------------------
+# The passes over a section, with their memory.
+#
+# One section passes on to the next the information of its frames about the next one's contact
+# coordinates; the backward pass returns the solution of these.
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """Information of earlier frames on the next one's coordinates x: ``x^T P x / 2 - h^T x``."""
+
+    information: np.ndarray  # (nc, nc): P
+    linear: np.ndarray  # (nc,): h
+
+    @classmethod
+    def nothing(cls, n: int) -> Past:
+        """Return the empty information before the first frame, for n contact coordinates."""
+        return cls(np.zeros((n, n)), np.zeros(n))
+
+    @classmethod
+    def near(cls, x: np.ndarray, weight: np.ndarray) -> Past:
+        """Return information that pulls the next frame to x (nc,), weighting squares."""
+        return cls(np.diag(weight), weight * x)
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """A section of a recording, set up as a problem."""
+
+    model: RobotModel  # The robot
+    table: FeetTable  # Its feet
+    section: Section  # The frames
+    problem: Problem  # Its unknowns are the frames' contact coordinates
+    # (T, nf, 9): rotations from the feet's axes to the problem's, where they are needed
+    foot_rotation: np.ndarray
+
+    def __len__(self) -> int:
+        """Return the number of frames."""
+        return len(self.problem.required)
+
+    @property
+    def standing(self) -> np.ndarray:
+        """(T, nf) int array, 1 for a foot on the ground."""
+        return self.problem.standing
+
+    def head(self, count: int) -> Frames:
+        """Return at most the first ``count`` frames."""
+        return self._each(lambda rows: rows[:count])
+
+    def joined(self, following: Frames) -> Frames:
+        """Return these frames followed by others of the same robot and feet."""
+        others = iter(following._tables())
+        return self._each(lambda rows: np.concatenate([rows, next(others)]))
+
+    def _tables(self) -> list[np.ndarray]:
+        """Return all tables that have one row a frame."""
+        p = self.problem
+        return [*self.section.motion, p.standing, p.points, p.axes, p.turns, p.required, p.rank,
+                p.line, p.cost, self.foot_rotation, self.section.external]
+
+    def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Frames:
+        tables = [change(rows) for rows in self._tables()]
+        n = len(self.section.motion)
+        problem = Problem._make([self.problem.index, *tables[n:n + 8], self.problem.smoothing,
+                                 self.problem.slack])
+        section = self.section._replace(motion=MotionArrays._make(tables[:n]),
+                                        external=tables[-1])
+        return replace(self, section=section, problem=problem, foot_rotation=tables[-2])
+
+    def forward(self, past: Past, after: np.ndarray) -> tuple[Elimination, Past]:
+        """
+        Eliminate all frames; return that, and the information after the last frame.
+
+        ``after`` (nf,): feet on the ground after the last frame, -1 without such a frame.
+        Raises ConfigurationError when numbers exceed the floating-point range.
+        """
+        nc, nf = len(past.linear), len(self.table.index)
+        made = Elimination.of(len(self), nc, gain_width(self.problem.index))
+        P, h = past.information.copy(), past.linear.copy()
+        at = eliminate(self.problem, np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after,
+                       made)
+        if at != DONE:
+            raise ConfigurationError(
+                f'frame {at}: the costs leave the wrenches open, or lie so far apart that floating'
+                ' point cannot tell. Take weights nearer to each other, or a larger ridge.')
+        return made, Past(P, h)
+
+    def backward(self, made: Elimination, after: np.ndarray, x_after: np.ndarray) -> np.ndarray:
+        """Return x (T, nc), given the stance feet (-1: none) and x of the frame after."""
+        substitute_back(self.problem, after, x_after, made)
+        return made.x
+
+    def alone(self, past: Past) -> np.ndarray:
+        """Return x (T, nc) where no frame follows."""
+        none = np.full(len(self.table.index), -1)
+        return self.backward(self.forward(past, none)[0], none, np.zeros_like(past.linear))
+
+    def express(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return the results for contact coordinates x (T, nc).
+
+        Wrenches (T, nf, 6) [N, N m] in foot frames, joint efforts (T, nv) [N m or N], and the
+        residual wrench at the base (T, 6) in its axes.
+        """
+        T, nf = self.standing.shape
+        wrench, effort = np.empty((T, nf, 6)), np.empty((T, self.model.nv))
+        residual = np.empty((T, 6))
+        at = express(self.section, self.problem, x, wrench, effort, residual)
+        if at != FINITE:
+            raise MeasurementError(f'frame {at}: the joint efforts of this motion are not finite')
+        return wrench, effort, residual
+
+
+def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: OverTimeWeights,
+             normal: Sequence[float], *, axes: str, rotations: bool = False) -> Frames:
+    """
+    Run Newton-Euler over a section of a recording and set up its problem.
+
+    ``normal`` is in world axes; ``axes`` ('world' or 'foot') are those of the contact
+    coordinates; ``rotations`` keeps the foot rotations in any case.
+    """
+    checked, with_speed = stretch.motion.checked(model), weights.velocity_penalty is not None
+    motion = MotionArrays(
+        checked.position, checked.velocity, checked.acceleration, checked.base_motion,
+        checked.base_rotation.reshape(-1, 9),
+        _base_velocity(stretch.motion) if with_speed else np.zeros((0, 3)))
+    T, nf = len(motion.base), len(table.index)
+    standing = _standing(stretch.in_contact, T, nf)
+    in_world = axes == 'world'
+    x, y, z = check_normal(normal, MeasurementError).tolist()
+    memory = allocate(model, table)
+    as_python(carve)(*memory[:2]).settings[LENGTH] = weights.length_scale
+    rotation = np.empty((T if rotations or not in_world else 0, nf, 9))
+    turns = np.empty((T if not in_world or (table.index[:, AXES] >= IN_FOOT).any() else 0, nf, 9))
+    speed = np.empty((T if with_speed else 0, nf))
+    problem = Problem(by_threes(table.index), standing, np.empty((T, nf, 3)),
+                      np.empty((0, nf, 9)) if in_world else rotation, turns, np.empty((T, 6)),
+                      np.empty(T, np.int64), np.empty((T, 6)), np.empty((T, nf, 2)),
+                      weights.smoothing_diagonal(), np.zeros(6))
+    section = Section(motion, (x, y, z), _external(model, stretch.external, T), in_world, *memory)
+    at = gather(section, problem, rotation, speed)
+    if at != FINITE:
+        raise MeasurementError(f'frame {at}: the motion requires a wrench that is not finite')
+    problem.cost[:] = weights.costs((T, nf), speed if len(speed) else None)
+    return Frames(model, table, section, problem, rotation)

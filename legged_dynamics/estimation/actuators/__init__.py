@@ -18,9 +18,9 @@ learned, outliers (impacts, pushes) with less weight. The inverse of a leg's Jac
 least squares with a broad prior of the force, so that a straight knee, or a leg with fewer joints
 than its foot has force coordinates, makes an equation uncertain and not wrong.
 
-What is stated is a `prior`; `hypotheses` judge whether data contradict it. `learner` makes
-estimates, `torque_doubt` says how far torques may be off, `findings` what to write into the YAML,
-and `record` keeps what was learned from start to start.
+What is stated is a `parameters.Prior`; `hypotheses` judge whether data contradict it. `learner`
+makes estimates and says how far torques may be off, `findings` what to write into the YAML, and
+keeps what was learned from start to start.
 """
 from legged_dynamics.estimation.actuators.findings import ActuatorFinding
 from legged_dynamics.estimation.actuators.learner import ActuatorLearner

@@ -11,10 +11,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from legged_dynamics.dynamics.jacobians import (
-    START,
-    FeetTable,
-)
+from legged_dynamics.dynamics.jacobians import START, FeetTable
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.ground_reaction import Fault
@@ -73,21 +70,11 @@ class ActuatorFinding:
         return f'{self.parameter.replace("_", " ")}{where}: {size}{write}'
 
 
-@dataclass(frozen=True)
-class Delay:
-    """A delay that was found [s]: its ``value``, and the one to be written to the YAML."""
-
-    fault: Fault
-    name: str
-    key: str
-    value: float
-    deviation: float
-    written: float
-
-    def finding(self) -> ActuatorFinding:
-        """Return it as a finding."""
-        return ActuatorFinding(self.fault, (), self.name, float(self.value), float(self.deviation),
-                               's', _line(self.key, self.written) if self.written != 0.0 else '')
+def delay_finding(fault: Fault, name: str, key: str, found: tuple[float, float], written: float
+                  ) -> ActuatorFinding:
+    """Return a delay that was found [s], with its deviation; ``written``: that for the YAML."""
+    return ActuatorFinding(fault, (), name, float(found[0]), float(found[1]), 's',
+                           _line(key, written) if written != 0.0 else '')
 
 
 class Findings:

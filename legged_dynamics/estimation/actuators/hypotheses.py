@@ -13,7 +13,7 @@ from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import factorized, solved, variances
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.filter.settings import TUNED
-from legged_dynamics.model.actuators import DELAY, FRICTION
+from legged_dynamics.model.actuators import DELAY
 from legged_dynamics.optimization.factorizations import factorize_upper, invert_upper
 
 # A Gaussian prior of zero mean: its precision, and the logarithm of that one's determinant.
@@ -47,11 +47,6 @@ class Hypotheses:
         self._parameters, self._prior, self._settings = parameters, prior, settings
         self.rejected = np.zeros(len(parameters.names), bool)
         self._force_error = TUNED.base_force * weight
-        weights = dict.fromkeys(('friction', 'damping'), settings.friction_weight)
-        weights.update(dict.fromkeys(('base', 'mass', 'moment'), settings.base_weight))
-        weights.update(armature=settings.armature_weight, offset=settings.offset_weight,
-                       gain=settings.gain_weight, load_friction=settings.load_friction_weight)
-        self._weights = np.array([weights.get(word, 1.0) for word in parameters.first_words])
         self._of_torques = self._priors_of_torques()
         self._wrong_gain = (settings.gain_factor * float(      # variance
             np.median(prior.tight[parameters.gains]))) ** 2
@@ -130,16 +125,11 @@ class Hypotheses:
         yield
         self._test_delays(z, found, information)
         yield
-        # What much dry friction does at rest nothing explains: others are then pulled by it.
-        if self.rejected[parameters.place[:, FRICTION]].any():
-            z[parameters.beside_friction] *= settings.secondary_weight
-        if self.rejected[parameters.gains].any():
-            z[parameters.of_torques] *= settings.secondary_weight
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
         z[self.rejected | self._prior.free] = 0.0
-        worst = int(np.argmax(z * self._weights))
+        worst = int(np.argmax(z))
         if z[worst] > settings.rejection:
             self.reject(np.array([worst]))
 

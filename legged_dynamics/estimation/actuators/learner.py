@@ -10,12 +10,16 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.actuators.equations import HELD
-from legged_dynamics.estimation.actuators.findings import ActuatorFinding, Delay, Findings, Record
+from legged_dynamics.estimation.actuators.equations import HELD, N_LOCAL, Learning
+from legged_dynamics.estimation.actuators.findings import (
+    ActuatorFinding,
+    Findings,
+    Record,
+    delay_finding,
+)
 from legged_dynamics.estimation.actuators.hypotheses import Estimate, Hypotheses
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import (
-    Lengths,
     Regression,
     Rows,
     VelocityDelay,
@@ -24,9 +28,8 @@ from legged_dynamics.estimation.actuators.regression import (
     variances,
 )
 from legged_dynamics.estimation.actuators.settings import LEARNER, LearnerSettings
-from legged_dynamics.estimation.actuators.torque_doubt import TorqueDoubt
 from legged_dynamics.estimation.ground_reaction import Fault
-from legged_dynamics.model.actuators import DELAY, FRICTION, GAIN
+from legged_dynamics.model.actuators import DAMPING, DELAY, FRICTION, GAIN, OFFSET
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -74,13 +77,12 @@ class ActuatorLearner:
         Their bits of `ground_reaction.Fault`.
     seconds : float
         Time that was learned from.
-    velocity_late : float
-        How late velocities are, to be corrected before they come here [s].
-    scale_doubt : float
-        What all forces may be wrong by alike, one deviation, as a share: of an error that all
-        gains or all masses have.
-    velocity_noise : float
-        Deviation of velocities from the slopes of positions where they are late, else 0.
+    velocity : VelocityDelay
+        How `late` velocities are, to be corrected before they come here [s], and their deviation
+        from the slopes of positions then, `noise`.
+    hypotheses : Hypotheses
+        What is rejected, and `scale_doubt`: what all forces may be wrong by alike, one deviation,
+        as a share, of an error that all gains or all masses have.
 
     """
 
@@ -98,9 +100,9 @@ class ActuatorLearner:
         self.stated = self.prior.stated
         self.regression = Regression(
             model, config, Rows(rate, starts, row_size), parameters, self.prior,
-            Lengths(leg_length, settings.lying_height * height), settings)
+            settings.lying_height * height, settings)
         self.hypotheses = Hypotheses(parameters, self.prior, model.total_mass * GRAVITY, settings)
-        self._velocity = VelocityDelay(config.noise.velocity_age, rate, settings)
+        self.velocity = VelocityDelay(config.noise.velocity_age, rate, settings)
         self._torque_doubt = TorqueDoubt(
             parameters, config.noise.of_joints('effort', model, config.joints),
             self.stated.limit, settings)
@@ -126,21 +128,6 @@ class ActuatorLearner:
     def seconds(self) -> float:
         """Time that was learned from."""
         return self.regression.seconds
-
-    @property
-    def velocity_late(self) -> float:
-        """How late velocities are, to be corrected before they come here [s]."""
-        return self._velocity.late
-
-    @property
-    def velocity_noise(self) -> float:
-        """Deviation of velocities from the slopes of positions where they are late, else 0."""
-        return self._velocity.noise
-
-    @property
-    def scale_doubt(self) -> float:
-        """What all forces may be wrong by alike, one deviation, as a share."""
-        return self.hypotheses.scale_doubt
 
     def take(self, row: np.ndarray, stamp_ns: int) -> bool:
         """
@@ -214,9 +201,9 @@ class ActuatorLearner:
         """Let old blocks count less, and make a new estimate."""
         regression = self.regression
         keep, new = regression.forget()
-        self._velocity.count(keep, new * len(self.stated.limit))
+        self.velocity.count(keep, new * len(self.stated.limit))
         if (regression.swung >= self._settings.velocity_delay_blocks and regression.block >= 3
-                and self._velocity.update(regression.x.lag)):
+                and self.velocity.update(regression.x.lag)):
             regression.clear()          # what is learned begins anew, by rows corrected alike
             regression.restart()
             self.hypotheses.rejected[:] = False
@@ -314,11 +301,11 @@ class ActuatorLearner:
             found.append(one)
             yield       # a line of YAML takes its time
         yield
-        found += [delay.finding() for delay in self._delays()]
+        found += self._delays()
         self.findings: tuple[ActuatorFinding, ...] = tuple(found)
         self.faults = sum(one.fault for one in found)
 
-    def _delays(self) -> Iterator[Delay]:
+    def _delays(self) -> Iterator[ActuatorFinding]:
         """Yield the delays that are stated otherwise."""
         settings, parameters = self._settings, self.parameters
         stated = float(self.stated.value[DELAY, 0])
@@ -335,8 +322,63 @@ class ActuatorLearner:
             sigma = self._deviation[at]
             if self.hypotheses.rejected[at] and value - was > max(
                     least, settings.imu_delay_rejection * sigma):
-                yield Delay(fault, 'delay', key, value, sigma, written)
-        velocity = self._velocity
+                yield delay_finding(fault, 'delay', key, (value, sigma), written)
+        velocity = self.velocity
         if velocity.late > velocity.least:
-            yield Delay(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age', velocity.late,
-                        velocity.deviation, velocity.late)
+            yield delay_finding(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age',
+                                (velocity.late, velocity.deviation), velocity.late)
+
+
+class TorqueDoubt:
+    """
+    Variances of torques by parameters that were learned, and by what no parameter explains.
+
+    `typical` (nj, 7): sizes of each parameter's regressor in the motion so far.
+    """
+
+    def __init__(self, parameters: Parameters, effort_noise: np.ndarray, limit: np.ndarray,
+                 settings: LearnerSettings):
+        nj = len(limit)
+        self._parameters, self._settings = parameters, settings
+        self._usual = effort_noise ** 2 + (settings.usual_residual * limit) ** 2
+        self.typical = np.stack([
+            np.full(nj, settings.typical_slip), np.full(nj, settings.typical_speed),
+            settings.typical_load * limit, np.full(nj, settings.typical_acceleration),
+            settings.typical_torque * limit, np.ones(nj), settings.typical_torque_rate * limit], 1)
+
+    def covariance(self, covariance: np.ndarray, learned: np.ndarray, gain: float | None
+                   ) -> np.ndarray:
+        """
+        Return the covariance of parameters for the tick, (nj, 7, 7), with `add_unexplained`.
+
+        ``learned`` (nj, 7): which are in use as learned; ``gain``: variance of gains, None where
+        they are among these.
+        """
+        # Gains and offsets are among the noise that the configuration states.
+        doubted = learned.astype(float)
+        doubted[:, [GAIN, OFFSET]] = 0.0
+        doubt = covariance * doubted[:, :, None] * doubted[:, None]
+        if gain is not None:
+            doubt[:, GAIN, GAIN] = gain
+        return doubt
+
+    def add_unexplained(self, doubt: np.ndarray, x: Learning) -> None:
+        """Add what no parameter explains of torques to their offsets' variances."""
+        # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
+        # Of so few blocks their mean square varies by its own size.
+        noise = 2.0 * np.maximum(self._usual, x.spread[6:])
+        left = np.where(x.heard > 0.0, np.maximum(x.misfit - noise, 0.0), np.nan)
+        for kind in self._parameters.kinds:     # what shows in one leg is likely so in its like
+            known = left[kind][np.isfinite(left[kind])]
+            doubt[kind, OFFSET, OFFSET] += known.mean() if len(known) else 0.0
+
+    def torque_variance(self, doubt: np.ndarray, friction: np.ndarray) -> np.ndarray:
+        """Return the variance of each joint's torque in typical motion, (nj,) [(N m)^2]."""
+        return np.einsum('jk,jkk->j', self.typical ** 2, doubt) + friction ** 2
+
+    def follow_motion(self, x: Learning) -> None:
+        """Take the motion of the last block into what is typical."""
+        size, settings = self.typical, self._settings
+        now = np.abs(x.joint[:, :N_LOCAL])
+        moves = np.isfinite(now).all(axis=1) & (np.abs(now[:, DAMPING]) > settings.moving_speed)
+        size[moves] += settings.typical_rate * (now[moves] - size[moves])

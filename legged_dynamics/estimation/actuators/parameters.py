@@ -38,9 +38,8 @@ class Parameters:
         self.table, self.legs = table, _leg_joints(model, table)
         self.place, self.names = self._places(model)        # (nj, 7); (n,)
         n, nj = len(self.names), model.n_joints
-        self.first_words = [name.split()[0] for name in self.names]
         # Friction and damping explain each other: they are rejected together.
-        groups = [word.replace('damping', 'friction') for word in self.first_words]
+        groups = [name.split()[0].replace('damping', 'friction') for name in self.names]
         self.group = np.array([sorted(set(groups)).index(group) for group in groups])
         self.gains = np.array([k for k, name in enumerate(self.names)
                                if name.startswith('gain') and name != 'gain others'])
@@ -59,9 +58,6 @@ class Parameters:
                       for at in np.unique(self.place[:, 0])]
         self.friction_of_kinds = np.unique(self.place[:, FRICTION], return_inverse=True)
         self.offsets_of_kinds = [self.place[kind, OFFSET] for kind in self.kinds]
-        # What friction at rest pulls along when it is more than stated.
-        self.beside_friction = self.group != self.group[self.place[0, FRICTION]]
-        self.beside_friction[self.effort_delay] = False
 
     def _places(self, model: RobotModel) -> tuple[np.ndarray, list[str]]:
         """Return where each joint's parameters are in theta, and names of theta's elements."""
@@ -110,7 +106,8 @@ class Prior:
 
     def __init__(self, model: RobotModel, config: RobotConfig, parameters: Parameters,
                  leg_length: float, settings: LearnerSettings):
-        self.stated = stated = ActuatorModel.of(model, config)
+        self.stated, self.leg_length = ActuatorModel.of(model, config), leg_length
+        stated = self.stated
         place, n = parameters.place, len(parameters.names)
         mean, tight, wide = np.zeros(n), np.full(n, np.inf), np.zeros(n)
         value = stated.value.copy()

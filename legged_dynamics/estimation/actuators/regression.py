@@ -44,21 +44,14 @@ class Rows(NamedTuple):
     size: int
 
 
-class Lengths(NamedTuple):
-    """Of a robot [m]."""
-
-    leg: float                  # median distance of the feet from the base
-    lowest: float               # height of the base over the feet below which nothing is learned
-
-
 class Regression:
     """Blocks of measurements in, sums of a recursive least squares out (`x`)."""
 
     def __init__(self, model: RobotModel, config: RobotConfig, rows: Rows, parameters: Parameters,
-                 prior: Prior, lengths: Lengths, settings: LearnerSettings):
+                 prior: Prior, lowest: float, settings: LearnerSettings):
         self._settings, rate = settings, rows.rate
         self.block = max(round(settings.block_time * rate), 2)     # samples
-        self.x = self._arrays(model, config, rows, parameters, prior, lengths.leg)
+        self.x = self._arrays(model, config, rows, parameters, prior)
         self._packed, self.rows = pack(self.x), self.x.rows
         self._period, self._first, self._first_ns, self._last_ns = 1.0 / rate, 0, 0, 0
         self._filled = self._skip = 0
@@ -69,11 +62,12 @@ class Regression:
         invert_upper(factorized(np.eye(1), np.ones(1)))
         solved(np.eye(1), np.ones(1))
         self.x.lag[:] = 0.0
-        self.x.constants[CONSTANT.lowest] = lengths.lowest
+        self.x.constants[CONSTANT.lowest] = lowest      # m, of the base over the feet
 
     def _arrays(self, model: RobotModel, config: RobotConfig, rows: Rows, parameters: Parameters,
-                prior: Prior, leg_length: float) -> Learning:
+                prior: Prior) -> Learning:
         settings, stated, block = self._settings, prior.stated, self.block
+        leg_length = prior.leg_length
         rate, table = rows.rate, parameters.table
         nj, nf, n = model.n_joints, len(config.feet), len(parameters.names)
         weight = model.total_mass * GRAVITY

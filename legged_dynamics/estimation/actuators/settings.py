@@ -65,13 +65,6 @@ class LearnerSettings:
     right_gain_odds: float = 3.0        # of right gains before there are data
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
     mass_deviation: float = 0.04        # error of all masses alike, as a share
-    secondary_weight: float = 0.5       # of other deviations once friction, or gains, are rejected
-    friction_weight: float = 1.4        # of a deviation: what is often wrong comes first
-    armature_weight: float = 0.5
-    load_friction_weight: float = 0.25
-    gain_weight: float = 0.25
-    offset_weight: float = 0.2
-    base_weight: float = 0.3
 
     # Doubt about torques
     usual_residual: float = 0.008       # torque limits, of a swinging joint of a right model
