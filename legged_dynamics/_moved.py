@@ -129,6 +129,7 @@ MOVED = {
     'reports.fleet': 'recordings.fleet',
     'reports.fleet.facts': 'recordings.fleet.report',
     'reports.fleet.job': 'recordings.fleet.summarise',
+    'reports.fleet.tallies': 'recordings.fleet.summarise',
     'reports.force_map': 'force_map.report',
     'reports.validation': 'diagnosis.report',
     'safety.envelope': 'safety.motor_output',

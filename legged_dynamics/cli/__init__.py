@@ -25,8 +25,7 @@ INTERRUPTED = 130   # as shells have it for Ctrl-C
 EXTRAS = {'cyclonedds': 'dds', 'mujoco': 'sim', 'rosbags': 'bag', 'mcap': 'bag',
           'matplotlib': 'bag', 'viser': 'view', 'trimesh': 'view', 'rich': 'cli',
           'ezc3d': 'c3d', 'opensim': 'opensim', 'pandas': 'tables', 'pyarrow': 'tables',
-          'xarray': 'tables', 'dask': 'fleet', 'distributed': 'fleet', 'cryptography': 'fleet',
-          'rerun': 'rerun'}
+          'xarray': 'tables', 'rerun': 'rerun'}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
