@@ -77,7 +77,7 @@ EXTRAS = {
     # Inverse kinematics of markers; wheels for Linux on x86-64, macOS and Windows.
     'opensim': ['opensim>=4.5; python_version >= "3.11" and platform_machine != "aarch64"'],
     'tables': ['pandas>=2', 'pyarrow>=14'],
-    'fleet': ['cryptography>=41', 'dask[distributed]>=2024.1', 'pandas>=2', 'pyarrow>=14'],
+    'fleet': ['pandas>=2', 'pyarrow>=14'],
     'view': ['viser>=1.1'],
     # What builds the documents' site: not in 'all'.
     'docs': ['sphinx>=7.4', 'myst-nb>=1.2', 'numpydoc>=1.8', 'furo>=2024.8',

@@ -4,7 +4,7 @@
 What a batch costs beside its work, whether a kill loses anything, and what memory an hour takes.
 
     python -m benchmarks.fleet_batch overhead BAG --count 200 --workers 2
-    python -m benchmarks.fleet_batch hour BAG --seconds 3600 --rate 1000
+    python -m benchmarks.fleet_batch hour BAG --seconds 3600 --rate 500
 
 ``overhead`` makes so many names of one bag (hard links) and one that is cut off, analyses some of
 them one after the other in one process, and then all by the command, which is killed (SIGKILL) in
@@ -24,8 +24,9 @@ from pathlib import Path
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.fleet import data_set as schema
+from legged_dynamics.recordings.fleet.batch import do
 from legged_dynamics.recordings.fleet.data_set import DataSet
-from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of, summarise
+from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.topics import input_topics
 
@@ -40,7 +41,7 @@ def main() -> int:
     parser.add_argument('--serial', type=int, default=20, help='how many one after the other')
     parser.add_argument('--workers', type=int, default=2)
     parser.add_argument('--seconds', type=float, default=3600.0)
-    parser.add_argument('--rate', type=float, default=1000.0)
+    parser.add_argument('--rate', type=float, default=500.0)
     parser.add_argument('--scratch', type=Path, help='folder for what is made and removed')
     args = parser.parse_args()
     if min(args.count, args.serial, args.workers) < 1:
@@ -64,9 +65,9 @@ def overhead(args: argparse.Namespace, folder: Path) -> int:
         (broken / path.name).write_bytes(content if path.suffix == '.yaml' else
                                          content[:len(content) // 2])
     jobs = jobs_of(find_recordings([bags]), AnalysisOptions(), folder / 'serial')
-    summarise(jobs[0])      # imports and kernels are not work
+    do(jobs[0])      # imports and kernels are not work
     begin = time.process_time()
-    failed = sum(bool(summarise(job).error) for job in jobs[:args.serial])
+    failed = sum(bool(do(job).error) for job in jobs[:args.serial])
     serial = (time.process_time() - begin) / len(jobs[:args.serial])
     print(f'{len(jobs[:args.serial])} recordings one after the other: {serial:.2f} s of a '
           f'processor each, {failed} failed', flush=True)
@@ -134,30 +135,13 @@ def hour(args: argparse.Namespace, folder: Path) -> int:
 
 def one(bag: str, out: str) -> int:
     """Analyse one bag in a process of its own and print what it took; return the exit code."""
-    import threading
-
-    peaks: list[float] = []
-    done = threading.Event()
-
-    def look() -> None:
-        while not done.wait(15.0):
-            with open('/proc/self/status', encoding='ascii') as status:
-                peaks.append(next(int(line.split()[1]) for line in status
-                                  if line.startswith('VmRSS')) / 1024.0)
-
     (job,) = jobs_of(find_recordings([Path(bag)]), AnalysisOptions(), Path(out))
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    outcome = summarise(job)
-    done.set()
-    watcher.join()
+    outcome = do(job)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
-    data = DataSet(Path(out))
-    (row,) = data.read(schema.SUMMARY).to_pylist()
+    (row,) = DataSet(Path(out)).read(schema.SUMMARY).to_pylist()
     size = sum(path.stat().st_size for path in Path(out).rglob('*.parquet'))
-    print(f'{row["samples"]} estimates in {outcome.cpu:.0f} s of a processor, data set '
-          f'{size / 1e9:.2f} GB, peak memory {peak:.0f} MB, every 15 s: '
-          f'{" ".join(f"{value:.0f}" for value in peaks)} {outcome.error}')
+    print(f'{row["samples"]} estimates in {row["cpu"]:.0f} s of a processor, data set '
+          f'{size / 1e9:.2f} GB, peak memory {peak:.0f} MB {outcome.error}')
     return int(bool(outcome.error) or not row['samples'])
 
 

@@ -72,7 +72,7 @@ OLD = {
     'recordings.bags': 'analysis.bags',
     'recordings.fleet': 'reports.fleet',
     'recordings.fleet.report': 'reports.fleet.facts',
-    'recordings.fleet.summarise': 'reports.fleet.job',
+    'recordings.fleet.summarise': 'reports.fleet.job reports.fleet.tallies',
     'recordings.recording': 'analysis.body_tracking analysis.recording analysis.sensor_log '
                             'analysis.truth recordings.sensor_log recordings.truth',
     'recordings.replay': 'analysis.options analysis.preparation analysis.replay',

@@ -30,8 +30,7 @@ PAGES = {'pages', 'force_map.report', 'diagnosis.report', 'recordings.report', '
 OUTSIDE = {'rclpy': {'ros.middleware', 'cli'}, 'cyclonedds': {'ros.middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'recordings', 'recordings.report', 'cli'},
            'mcap': {'recordings'}, 'pandas': PAGES, 'matplotlib': PAGES,
-           'pyarrow': {'recordings', 'recordings.fleet'}, 'dask': {'recordings.fleet'},
-           'distributed': {'recordings.fleet'}, 'rich': {'cli'}, 'opensim': {'people.trials'},
+           'pyarrow': {'recordings.fleet'}, 'rich': {'cli'}, 'opensim': {'people.trials'},
            'viser': {'view'}, 'trimesh': {'view'}, 'rerun': {'view'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('ros.middleware', other) for other in (

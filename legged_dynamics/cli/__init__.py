@@ -25,7 +25,6 @@ INTERRUPTED = 130   # as shells have it for Ctrl-C
 EXTRAS = {'cyclonedds': 'dds', 'mujoco': 'sim', 'rosbags': 'bag', 'mcap': 'bag',
           'matplotlib': 'bag', 'viser': 'view', 'trimesh': 'view', 'rich': 'cli',
           'ezc3d': 'c3d', 'opensim': 'opensim', 'pandas': 'tables', 'pyarrow': 'tables',
-          'dask': 'fleet', 'distributed': 'fleet', 'cryptography': 'fleet',
           'rerun': 'rerun'}
 
 

@@ -8,7 +8,7 @@ import csv
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
@@ -41,13 +41,15 @@ from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 
 if TYPE_CHECKING:
+    import pandas
+
+    from legged_dynamics.recordings.fleet.batch import Job, Outcome
     from legged_dynamics.recordings.fleet.data_set import DataSet
     from legged_dynamics.recordings.fleet.report import RobotFacts
-    from legged_dynamics.recordings.fleet.summarise import Outcome
 
 
 # -------------------------------------------------------------------------------------------------
-# Many recordings: a batch on Dask, one data set and the report of the fleet.
+# Many recordings: a batch of processes, one data set and the report of the fleet.
 
 
 INTERRUPTED = 130
@@ -60,7 +62,7 @@ def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one bag."""
     from legged_dynamics.recordings.fleet.summarise import find_recordings, is_recording
 
-    if len(args.bags) > 1 or args.workers is not None or args.scheduler:
+    if len(args.bags) > 1 or args.workers is not None:
         return True
     if not args.bags[0].is_dir() or is_recording(args.bags[0]):
         return False
@@ -73,86 +75,99 @@ def _is_batch(args: argparse.Namespace) -> bool:
 def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     """Analyse all recordings, write data set and report; return the exit code."""
     need_for_many('recordings')
+    from legged_dynamics.recordings.fleet import report as fleet
     from legged_dynamics.recordings.fleet.data_set import FOLDER, DataSet
-    from legged_dynamics.recordings.fleet.report import REPORTS, read_facts
-    from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of, summarise
+    from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of
 
     if options.contact != (DETECTED,):
         raise ConfigurationError('--contact: of many recordings, contacts can only be detected; '
                                  'analyse one bag to give them')
     out = args.out or Path('fleet_analysis')
-    with output_folder(out, (FOLDER, REPORT, REPORTS, FAILED)):
+    with output_folder(out, (FOLDER, REPORT, fleet.REPORTS, FAILED)):
         jobs = jobs_of(find_recordings(args.bags), options, out,
                        robot_folders=args.robot_folders, series=not args.no_series)
         data = DataSet(out.resolve())
-        facts: list[RobotFacts] = []
-        reports: dict[str, str] = {}
-
-        def report(client: Any) -> None:
-            facts.extend(read_facts(data))
-            reports.update(_own_reports(client, facts, options, out, args.reports))
-        try:
-            failed = do_jobs(args, 'Recordings', out, data, jobs, summarise,
-                             report if args.reports else None)
-        except KeyboardInterrupt:
-            there = data.there()
-            done = sum(job.recording in there for job in jobs)
-            print(f'\nInterrupted. {done} of {len(jobs)} recordings are kept in {out}; the same '
-                  'command goes on from there.', file=sys.stderr)
+        failed = do_jobs(args, 'recording', out, data, jobs)
+        if failed is None:
             return INTERRUPTED
-        list_failed(failed, out / FAILED)
-        return _conclude(facts or read_facts(data), failed, out, reports)
+        facts = fleet.read_facts(data)
+        reports = _own_reports(args, facts, options, out)
+        odd = [outlier for robot in facts for outlier in robot.outliers()]
+        print(fleet.verdict(facts, odd))
+        for outlier in odd[:20]:
+            usual = f'; usual {outlier.usual}' if outlier.usual else ''
+            print(f'- {outlier.recording}: {outlier.what} {outlier.value}{usual}')
+        for robot in facts[:10]:
+            print()
+            show(fleet.by_day(robot))
+        print(f'\nReport: {fleet.write_fleet_report(facts, failed, out, reports)}')
+        return exit_code(failed, fleet.all_summaries(facts)['trusted'])
 
 
-def do_jobs(args: argparse.Namespace, title: str, out: Path, data: DataSet, jobs: Sequence[Any],
-            work: Callable[[Any], Outcome],
-            after: Callable[[Any], None] | None = None) -> list[Outcome]:
-    """Do the jobs that the data set lacks, then ``after`` on the cluster; return what failed."""
-    from legged_dynamics.recordings.fleet import summarise
+def do_jobs(args: argparse.Namespace, thing: str, out: Path, data: DataSet, jobs: Sequence[Job],
+            failed: Sequence[Outcome] = ()) -> list[Outcome] | None:
+    """Do the jobs that the data set lacks; list and return what failed, None after Ctrl-C."""
+    from legged_dynamics.recordings.fleet.batch import run_batch
 
     data.clean()
     there = data.there()
-    todo = summarise.still_to_do(jobs, there)
+    todo = [job for job in jobs if there.get(job.recording) != job.source]
     if len(todo) < len(jobs):
-        print(f'{len(jobs) - len(todo)} of {len(jobs)} {title.lower()} are there already; '
+        print(f'{len(jobs) - len(todo)} of {len(jobs)} {thing}s are there already; '
               f'{len(todo)} to do.')
     for job in todo:
         if job.recording in there:
             data.forget(job.recording)
-    failed: list[Outcome] = []
-    if todo or after is not None:
-        with summarise.cluster(min(args.workers or os.cpu_count() or 1, max(len(todo), 1)),
-                               args.scheduler) as client:
-            summarise.check_workers(client, out, [job.path for job in jobs])
-            with counting(title, len(todo)) as advance:
-                def done(outcome: Outcome) -> None:
-                    failed.extend([outcome] if outcome.error else [])
-                    advance(bool(outcome.error))
-
-                summarise.run_batch(client, todo, done, work)
-            if after is not None:
-                after(client)
+    failed = list(failed)
+    try:
+        with counting(f'{thing.capitalize()}s', len(todo)) as advance:
+            for outcome in run_batch(todo, _workers(args, todo)):
+                failed.extend([outcome] if outcome.error else [])
+                advance(bool(outcome.error))
+    except KeyboardInterrupt:
+        done = sum(job.recording in data.there() for job in jobs)
+        print(f'\nInterrupted. {done} of {len(jobs)} {thing}s are kept in {out}; the same '
+              'command goes on from there.', file=sys.stderr)
+        return None
+    (out / FAILED).unlink(missing_ok=True)
+    if failed:
+        with (out / FAILED).open('w', encoding='utf-8', newline='') as file:
+            csv.writer(file).writerows([('recording', 'path', 'error'), *failed])
+        print(f'{len(failed)} {thing}{"s" * (len(failed) != 1)} could not be analysed:')
+        for outcome in failed:
+            print(f'- {outcome.path}: {outcome.error}')
     return failed
 
 
-def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOptions, out: Path,
-                 most: int) -> dict[str, str]:
+def _workers(args: argparse.Namespace, jobs: Sequence[Any]) -> int:
+    return min(args.workers or os.cpu_count() or 1, max(len(jobs), 1))
+
+
+def exit_code(failed: Sequence[Outcome], trusted: pandas.Series) -> int:
+    """Return the exit code of a batch, by what failed and what deserves trust."""
+    if failed:
+        return SOME_FAILED if len(trusted) else ALL_FAILED
+    return 0 if trusted.all() else DOUBTFUL
+
+
+def _own_reports(args: argparse.Namespace, facts: Sequence[RobotFacts], options: AnalysisOptions,
+                 out: Path) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
     from legged_dynamics.recordings.fleet import report as fleet
-    from legged_dynamics.recordings.fleet.summarise import each_result
+    from legged_dynamics.recordings.fleet.batch import each_result
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)
-    chosen = list(dict.fromkeys(outlier.recording for outlier in odd))[:most]
+    chosen = list(dict.fromkeys(outlier.recording for outlier in odd))[:args.reports]
     rows = fleet.all_summaries(facts).set_index('recording').to_dict('index')
     made = {name: f'{fleet.REPORTS}/{name}/{REPORT}' for name in chosen}
     jobs = [fleet.ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
-                      rows[name]['duration'], out / fleet.REPORTS / name)
+                            rows[name]['duration'], out / fleet.REPORTS / name)
             for name in chosen if not ((report := out / made[name]).is_file()
                                        and report.stat().st_mtime
                                        > rows[name]['written'].timestamp())]
     with counting('Reports', len(jobs)) as advance:
-        for job, result in each_result(client, fleet.make_report, jobs):
+        for job, result in each_result(fleet.make_report, jobs, _workers(args, jobs)):
             advance(isinstance(result, BaseException))
             if isinstance(result, BaseException):
                 del made[job.recording]
@@ -160,44 +175,9 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
     return made
 
 
-def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
-              reports: dict[str, str]) -> int:
-    """Write the report, print what came out, and return the exit code."""
-    from legged_dynamics.recordings.fleet import report as fleet
-
-    odd = [outlier for robot in facts for outlier in robot.outliers()]
-    rows = fleet.all_summaries(facts)
-    if failed:
-        print(f'{fleet.counted(len(failed), "recording")} could not be analysed:')
-        for outcome in failed:
-            print(f'- {outcome.path}: {outcome.error}')
-    print(fleet.verdict(facts, odd))
-    for outlier in odd[:20]:
-        usual = f'; usual {outlier.usual}' if outlier.usual else ''
-        print(f'- {outlier.recording}: {outlier.what} {outlier.value}{usual}')
-    for robot in facts[:10]:
-        print()
-        show(fleet.by_day(robot))
-    print(f'\nReport: {fleet.write_fleet_report(facts, failed, out, reports)}')
-    if failed:
-        return SOME_FAILED if len(rows) else ALL_FAILED
-    return 0 if rows['trusted'].all() else DOUBTFUL
-
-
-def list_failed(failed: Sequence[Outcome], path: Path) -> None:
-    """Write a CSV file of the failed analyses; remove it when there are none."""
-    if not failed:
-        path.unlink(missing_ok=True)
-        return
-    with path.open('w', encoding='utf-8', newline='') as file:
-        writer = csv.writer(file)
-        writer.writerow(('recording', 'path', 'error'))
-        writer.writerows((outcome.recording, outcome.path, outcome.error) for outcome in failed)
-
-
 def need_for_many(what: str) -> None:
     """Raise ConfigurationError when packages of the extra `fleet` are missing."""
-    missing = [name for name in ('distributed', 'pandas', 'pyarrow') if find_spec(name) is None]
+    missing = [name for name in ('pandas', 'pyarrow') if find_spec(name) is None]
     if missing:
         raise ConfigurationError(f'many {what} need {", ".join(missing)}, which is not '
                                  'installed: pip install ".[fleet]"')

@@ -103,25 +103,21 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
     """Analyse all trials, write data set and report; return the exit code."""
     analyze.need_for_many('trials')
     from legged_dynamics.people.trials import batch  # these need pandas
-    from legged_dynamics.recordings.fleet.data_set import FOLDER, TRIALS
+    from legged_dynamics.recordings.fleet.data_set import FOLDER
     out = args.out or Path('inverse_dynamics_of_many')
     with output_folder(out, (FOLDER, REPORT, analyze.FAILED)):
-        jobs, failed = batch.jobs_of(batch.find_trials(args.motion), options, out,
-                                     not args.no_series)
+        jobs, without = batch.jobs_of(batch.find_trials(args.motion), options, out,
+                                      not args.no_series)
         data = batch.trials_data(out.resolve())
-        failed += analyze.do_jobs(args, 'Trials', out, data, jobs, batch.summarise_trial)
-        analyze.list_failed(failed, out / analyze.FAILED)
-        print(f'{batch.verdict_of(data, failed)}\n')
-        table = batch.trials_table(data)
-        if table.rows:
-            show(table)
-        for outcome in failed:
-            print(f'- {outcome.path}: {outcome.error}')
-        print(f'\nReport: {batch.write_trials_report(data, failed, out)}')
-        if failed:
-            return analyze.SOME_FAILED if table.rows else analyze.ALL_FAILED
-        trusted = data.read(TRIALS, ('trusted',)).column('trusted').to_pylist()
-        return 0 if all(trusted) else DOUBTFUL
+        failed = analyze.do_jobs(args, 'trial', out, data, jobs, without)
+        if failed is None:
+            return analyze.INTERRUPTED
+        trials = batch.read_trials(data)
+        print(f'{batch.verdict_of(trials, failed)}\n')
+        if len(trials):
+            show(batch.trials_table(trials))
+        print(f'\nReport: {batch.write_trials_report(trials, failed, out)}')
+        return analyze.exit_code(failed, trials['trusted'])
 
 
 def _optional(what: str, package: str, write: Callable[[], Path]) -> None:

@@ -52,8 +52,6 @@ PART = (argument('--start', 'S', 'from the beginning of the bag [s]', float, is_
         argument('--end', 'S', 'from the beginning of the bag [s]', float, is_range))
 CLUSTER = (
     argument('--workers', 'N', 'processes on this machine; default: one a processor', count),
-    argument('--scheduler', 'ADDRESS', 'of a running Dask cluster, such as tcp://10.0.0.1:8786, '
-             'that sees recordings and output under the same paths'),
     switch('--no-series', 'keep no time series in the data set'))
 STORAGE = argument('--storage', help='of the bag that is written', choices=('mcap', 'sqlite3'),
                    default='mcap')

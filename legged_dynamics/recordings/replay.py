@@ -148,6 +148,8 @@ class Replay:
         Faults that the estimator found in its input, and how often.
     off_feet : dict of str to list of float
         Forces on links other than feet while they touched the ground [N], by link.
+    silent : int
+        Samples after the first estimate that there is none of.
 
     """
 
@@ -163,6 +165,7 @@ class Replay:
         self.refused = self._stream.refused
         self.faults: Counter[Fault] = Counter()
         self.off_feet: dict[str, list[float]] = {}
+        self.silent = 0
         self.others: dict[str, ForceSeries] = {}
         self._siblings: dict[str, GroundReactionEstimator] = {}
         if plan.others and plan.settings.fusion == 'fused':
@@ -260,6 +263,7 @@ class Replay:
         while self._pending and self._pending[0].stamp_ns != reaction.stamp_ns:
             self._receipts.pop(self._pending.popleft().stamp_ns, None)
         if reaction.mode == Mode.UNAVAILABLE:
+            self.silent += len(self.series.stamp_ns) > 0
             return
         self.series.append_received(
             reaction, self._receipts.get(reaction.stamp_ns, receipt_ns), self._pending[0])

@@ -1,7 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A recording into the data set piece by piece: the same numbers as the report of one bag."""
-from itertools import pairwise
+"""A recording in the data set: the same numbers as in the report of one bag."""
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +9,16 @@ import pytest
 from simulated_bag import FEET
 
 from legged_dynamics.recordings.fleet import data_set as schema
-from legged_dynamics.recordings.fleet import tallies as window
+from legged_dynamics.recordings.fleet.batch import do
 from legged_dynamics.recordings.fleet.data_set import DataSet, arrow_schema
-from legged_dynamics.recordings.fleet.summarise import jobs_of, summarise
-from legged_dynamics.recordings.fleet.tallies import IntervalTally, Moments, SlipTally
+from legged_dynamics.recordings.fleet.summarise import jobs_of, slip_of
 from legged_dynamics.recordings.recording import world_force
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.report.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
 from legged_dynamics.recordings.report.analysis import analyse, doubts
-from legged_dynamics.recordings.series import EstimateSeries, InputTimes, input_statistics
+from legged_dynamics.recordings.series import EstimateSeries
 
-# Sums in another order.
+# Means in another order.
 ROUNDING = 1e-9
 # Single precision in the files.
 SINGLE = 1e-6
@@ -33,32 +31,15 @@ def rows_of(data, table):
 
 @pytest.fixture(scope='module')
 def both(walking_bag, tmp_path_factory):
-    """The analysis of a bag at once, and its data set made of five pieces."""
+    """The analysis of a bag, and its data set."""
     out = tmp_path_factory.mktemp('fleet')
-    pieces = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(window, 'SAMPLES', 100)
-        whole = window.each_window
-
-        def counted(bag, ready, take):
-            return whole(bag, ready, lambda piece, replay: (pieces.append(
-                (len(piece.series.stamp_ns), piece.last - piece.first)), take(piece, replay)))
-
-        patch.setattr('legged_dynamics.recordings.fleet.summarise.each_window', counted)
-        (job,) = jobs_of({walking_bag.resolve(): 'rex'}, AnalysisOptions(), out)
-        outcome = summarise(job)
-    assert not outcome.error and outcome.cpu > 0.0
-    return analyse(walking_bag), DataSet(out), pieces, outcome
-
-
-def test_pieces_forget_what_is_behind_them(both):
-    analysis, _, pieces, _ = both
-    assert len(pieces) > 4 and sum(own for _, own in pieces) == len(analysis.series.stamp_ns)
-    assert max(rows for rows, _ in pieces) < 0.95 * len(analysis.series.stamp_ns)
+    (job,) = jobs_of({walking_bag.resolve(): 'rex'}, AnalysisOptions(), out)
+    assert not do(job).error
+    return analyse(walking_bag), DataSet(out)
 
 
 def test_the_summary_is_that_of_the_report(both):
-    analysis, data, _, outcome = both
+    analysis, data = both
     (row,) = rows_of(data, schema.SUMMARY)
     assert row['robot'] == row['model'] == 'anymal_class' and row['day'] == '2023-11-14'
     assert row['samples'] == len(analysis.series.stamp_ns)
@@ -68,13 +49,14 @@ def test_the_summary_is_that_of_the_report(both):
     rest = np.linalg.norm(analysis.series.base_residual.values[:, :3], axis=1)
     assert row['residual_share'] == pytest.approx(
         np.sqrt(np.nanmean(rest ** 2)) / analysis.weight, rel=ROUNDING)
-    assert row['trusted'] == outcome.trusted == (not doubts(analysis))
+    assert row['trusted'] == (not doubts(analysis)) and row['cpu'] > 0.0
     assert row['joints'] == list(analysis.series.joints)
-    assert set(row['notes']) <= set(analysis.notes)
+    assert row['notes'] == analysis.notes
+    assert 0.0 <= row['worst_at'] < row['duration'] and row['silent'] == 0.0
 
 
 def test_errors_are_those_of_the_report(both):
-    analysis, data, _, _ = both
+    analysis, data = both
     found = {(row['subject'], row['treatment']): row for row in rows_of(data, schema.ERRORS)}
     wanted = [error for error in (*analysis.accuracy.feet, *analysis.accuracy.sums)
               if error.estimate == 'fused']
@@ -88,7 +70,7 @@ def test_errors_are_those_of_the_report(both):
 
 
 def test_feet_joints_and_inputs_are_those_of_the_report(both):
-    analysis, data, _, _ = both
+    analysis, data = both
     series = analysis.series
     force = world_force(series, series.foot_to_world, raw=False)[:, :, 2]
     feet = {row['foot']: row for row in rows_of(data, schema.FEET)}
@@ -119,7 +101,7 @@ def test_feet_joints_and_inputs_are_those_of_the_report(both):
 
 
 def test_time_series_are_those_of_the_report(both):
-    analysis, data, _, _ = both
+    analysis, data = both
     series, truth = analysis.series, analysis.truth
     table = data.read(schema.FOOT_SERIES)
     assert table.num_rows == 4 * len(series.stamp_ns)
@@ -147,35 +129,7 @@ def test_the_schema_is_in_the_document():
             assert field.metadata[b'unit'].decode() == column.unit
 
 
-# ---- tallies -------------------------------------------------------------------------------
-
-
-def test_intervals_in_pieces_are_those_of_all():
-    rng = np.random.default_rng(3)
-    stamps = np.cumsum(rng.choice([1_900_000, 2_000_000, 2_100_000, 9_000_000], 5000,
-                                  p=[0.3, 0.4, 0.29, 0.01]))
-    stamps[2000:] -= 5_000_000_000
-    whole, tally, piece = InputTimes(), IntervalTally('/imu'), InputTimes()
-    for k, stamp in enumerate(stamps):
-        for times in (whole, piece):
-            times.note(int(stamp), k * 2_050_000)
-        if k % 777 == 0:
-            tally.take(piece)
-    tally.take(piece)
-    assert not len(piece)
-    found, wanted = tally.statistics(), input_statistics('/imu', whole)
-    assert (found.count, found.gaps, found.backwards) == (
-        wanted.count, wanted.gaps, wanted.backwards)
-    assert found.backwards == 1 and found.gaps > 20
-    for name in ('rate', 'received', 'interval', 'stamp_jitter', 'worst_interval'):
-        assert getattr(found, name) == pytest.approx(getattr(wanted, name), rel=1e-6), name
-
-
-def test_moments_leave_out_what_is_not_known():
-    moments = Moments((2,))
-    moments.add(np.array([[1.0, np.nan], [3.0, np.nan]]))
-    assert moments.mean[0] == 2.0 and np.isnan(moments.mean[1])
-    assert moments.rms[0] == pytest.approx(np.sqrt(5.0))
+# ---- slip ----------------------------------------------------------------------------------
 
 
 def sliding(travel, rows=101):
@@ -201,16 +155,18 @@ def sliding(travel, rows=101):
     return series
 
 
-@pytest.mark.parametrize('cuts', [(0, 101), (0, 7, 50, 63, 101)])
-def test_a_foot_that_slides_is_seen_and_one_that_rolls_is_not(cuts):
+def test_a_foot_that_slides_is_seen_and_one_that_rolls_is_not():
     """Of four feet one slides 3 cm: the others' mean takes a quarter of it, until one lifts."""
     for travel, tolerance in ((0.0, 1e-4), (0.03, 2e-3)):
-        tally, series = SlipTally(4), sliding(travel)
-        for first, last in pairwise(cuts):
-            tally.add(series, first, last)
-        tally.finish()
-        assert tally.stances.tolist() == [1, 1, 1, 1]
+        mean, largest = slip_of(sliding(travel))
+        assert np.array_equal(mean, largest)        # of one stance each
         expected = travel * (0.59 * 3 / 4 + 0.41 * 2 / 3)
-        assert tally.total[0] == pytest.approx(expected, abs=tolerance)
-        assert tally.total[1] == pytest.approx(travel * (0.59 / 4 + 0.41 / 3), abs=tolerance)
-        assert tally.total[3] == pytest.approx(travel * 0.59 / 4, abs=tolerance)
+        assert mean[0] == pytest.approx(expected, abs=tolerance)
+        assert mean[1] == pytest.approx(travel * (0.59 / 4 + 0.41 / 3), abs=tolerance)
+        assert mean[3] == pytest.approx(travel * 0.59 / 4, abs=tolerance)
+
+
+def test_a_foot_alone_on_the_ground_has_no_slip():
+    series = sliding(0.03)
+    series.contact.values[:, 1:] = False
+    assert np.isnan(slip_of(series)).all()

@@ -1,17 +1,17 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """``analyze`` of many recordings: what is found, done again, listed, kept, refused, reported."""
-import asyncio
 import csv
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
-from distributed import LocalCluster
 from simulated_bag import messages, write
 from tolerances import PATIENCE
 
@@ -20,18 +20,11 @@ from legged_dynamics.cli import main
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet import report as outliers
+from legged_dynamics.recordings.fleet.batch import Outcome, do, each_result
 from legged_dynamics.recordings.fleet.data_set import DataSet
 from legged_dynamics.recordings.fleet.report import find_outliers, read_facts, write_fleet_report
-from legged_dynamics.recordings.fleet.summarise import (
-    Outcome,
-    cluster,
-    find_recordings,
-    jobs_of,
-    still_to_do,
-    summarise,
-)
+from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.recordings.report.analysis import VerdictSettings
 
 pytestmark = pytest.mark.processes
 
@@ -80,26 +73,29 @@ def test_recordings_are_found_at_any_depth(fleet):
 
 
 def test_only_what_is_missing_or_changed_is_done_again(fleet, tmp_path):
-    jobs = jobs_of(find_recordings([fleet]), AnalysisOptions(), tmp_path / 'out')
-    assert len({job.recording for job in jobs}) == 5      # two of them are called a
-    there = {job.recording: {'source_bytes': job.bytes, 'source_modified': job.modified,
-                             'options': job.digest} for job in jobs[1:]}
-    assert still_to_do(jobs, there) == jobs[:1]
-    grown = replace(jobs[2], bytes=jobs[2].bytes + 1)
-    assert still_to_do([jobs[1], grown], there) == [grown]
-    other = jobs_of(find_recordings([fleet]), AnalysisOptions(end=0.2), tmp_path / 'out')
-    assert still_to_do(other, there) == other
+    def sources(**options):
+        found = find_recordings([fleet])
+        return {job.recording: job.source for job in jobs_of(
+            found, AnalysisOptions(**options), tmp_path / 'out')}
+    before = sources()
+    assert len(before) == 5      # two of them are called a
+    assert sources(storage='sqlite3', csv=False) == before      # written of one bag only
+    assert all(source != before[name] for name, source in sources(end=0.2).items())
+    (path,) = (fleet / 'rex' / 'broken').glob('*.mcap')
+    with path.open('ab') as file:
+        file.write(b'more')
+    (changed,) = {name for name, source in sources().items() if source != before[name]}
+    assert changed.startswith('broken-')
 
 
-def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path, monkeypatch):
+def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path):
     (job,) = jobs_of({bag: 'rex'}, AnalysisOptions(), tmp_path)
     data = DataSet(tmp_path)
-    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr('legged_dynamics.recordings.fleet.summarise._Summary._about',
-                      lambda *_: 1 // 0)
-        summarise(job)
+    with pytest.raises(pa.ArrowInvalid):
+        data.write(('rex', '2023-11-14'), 'x', {
+            schema.FEET: [{'foot': 'LF'}], schema.SUMMARY: [{'samples': 'many'}]})
     assert not list(tmp_path.rglob('*.parquet*')) and not data.there()
-    assert not summarise(job).error and list(data.there()) == [job.recording]
+    assert not do(job).error and data.there() == {job.recording: job.source}
     left = data.path(schema.FEET, ('anymal_class', '2023-11-14'), '.x').with_suffix(
         '.parquet.part')
     left.write_bytes(b'half')
@@ -142,7 +138,7 @@ def test_killed_and_resumed_without_loss(fleet, bag, tmp_path):
     assert sorted({row['robot'] for row in rows.values()}) == ['fido', 'rex']
     # All are copies of one bag, whose numbers alone and here are the same.
     (job,) = jobs_of({bag: 'x'}, AnalysisOptions(), tmp_path / 'alone')
-    summarise(job)
+    do(job)
     (alone,) = summaries(tmp_path / 'alone').values()
     apart = {'recording', 'path', 'robot', 'source_modified', 'options'}
     for row in rows.values():
@@ -152,24 +148,24 @@ def test_killed_and_resumed_without_loss(fleet, bag, tmp_path):
     assert 'rex/broken' in page and '1 recording could not be analysed' in page
 
 
-@pytest.fixture(scope='module')
-def scheduler():
-    """A Dask cluster with an address, in this process."""
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp://',
-                      host='127.0.0.1', dashboard_address=None) as local, \
-            pytest.MonkeyPatch.context() as patch:
-        patch.setattr('legged_dynamics.recordings.fleet.summarise._ANSWER', PATIENCE)
-        yield local.scheduler_address
+def test_ctrl_c_says_what_was_kept(fleet, tmp_path, monkeypatch, capsys):
+    def interrupted(jobs, workers):
+        yield from map(do, jobs[:2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr('legged_dynamics.recordings.fleet.batch.run_batch', interrupted)
+    out = tmp_path / 'out'
+    assert main(['analyze', str(fleet), '-o', str(out)]) == 130
+    assert f'2 of 5 recordings are kept in {out}; the same command goes on' in (
+        capsys.readouterr().err)
+    assert len(summaries(out)) == 2
 
 
-def test_a_cluster_by_its_address_and_a_report_of_its_own(
-        fleet, scheduler, tmp_path, monkeypatch, capsys):
-    """One recording is not to be trusted (its residual): it is linked to a report of its own."""
+def test_what_is_not_to_be_trusted_gets_a_report_of_its_own(fleet, tmp_path, capsys):
+    """Recordings of 0.4 s are too short for a verdict; one of the two is linked to its report."""
     shutil.rmtree(fleet / 'rex' / 'broken')
     shutil.rmtree(fleet / 'fido')
-    monkeypatch.setattr('legged_dynamics.recordings.report.analysis.VERDICT',
-                        VerdictSettings(largest_residual=-1.0))
-    words = ['analyze', str(fleet), '--scheduler', scheduler, '--reports', '1', '-o',
+    words = ['analyze', str(fleet), '--workers', '1', '--reports', '1', '-o',
              str(tmp_path / 'out'), '--no-series']
     assert main(words) == 3
     rows = summaries(tmp_path / 'out')
@@ -184,29 +180,13 @@ def test_a_cluster_by_its_address_and_a_report_of_its_own(
     assert '2 of 2 recordings are there already; 0 to do' in capsys.readouterr().out
 
 
-def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, capsys):
-    def interrupted(client, jobs, done, work):
-        for job in jobs[:2]:
-            done(work(job))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr('legged_dynamics.recordings.fleet.summarise.run_batch', interrupted)
-    out = tmp_path / 'out'
-    assert main(['analyze', str(fleet), '--scheduler', scheduler, '-o', str(out)]) == 130
-    assert f'2 of 5 recordings are kept in {out}; the same command goes on' in (
-        capsys.readouterr().err)
-    assert len(summaries(out)) == 2
-
-
-def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr('legged_dynamics.recordings.fleet.summarise._ANSWER', 0.2)
+def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys):
     (tmp_path / 'mine').mkdir()
     (tmp_path / 'mine' / 'thesis.tex').write_text('no')
     for words, what in (
             ([str(fleet), '-o', str(tmp_path / 'mine')], 'holds other things'),
             ([str(fleet), '--contact', 'bag'], 'contacts can only be detected'),
-            ([str(fleet), str(tmp_path / 'no')], 'there is no bag at'),
-            ([str(fleet), '--scheduler', 'tcp://127.0.0.1:1'], 'no Dask scheduler answers')):
+            ([str(fleet), str(tmp_path / 'no')], 'there is no bag at')):
         if '-o' not in words:
             words = [*words, '-o', str(tmp_path / 'out')]
         assert main(['analyze', *words]) == 2
@@ -214,37 +194,33 @@ def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypa
     assert not (tmp_path / 'out').exists()
 
 
-def test_an_error_that_is_no_fault_of_the_recording_is_tried_again(scheduler, tmp_path):
-    """A worker's disk is full twice; the third attempt succeeds, a fourth is not made."""
-    from legged_dynamics.recordings.fleet.summarise import each_result
-
-    (tmp_path / 'attempts').mkdir()
-
-    def work(limit):
-        attempts = len(list((tmp_path / 'attempts').glob(f'{limit}-*')))
-        (tmp_path / 'attempts' / f'{limit}-{attempts}').touch()
-        if attempts < limit:
-            raise OSError('no space left')
-        return attempts
-
-    with cluster(1, scheduler) as client:
-        results = dict(each_result(client, work, [2, 9]))
-    assert results[2] == 2 and isinstance(results[9], OSError)
-    assert len(list((tmp_path / 'attempts').glob('9-*'))) == 3
+# ---- worker processes ----------------------------------------------------------------------
 
 
-@pytest.mark.processes
-def test_workers_on_this_machine_answer_only_whoever_has_started_them():
-    pytest.importorskip('cryptography')
-    from distributed.comm import connect
-    with cluster(1) as client:
-        assert client.submit(sum, [1, 2]).result(60.0) == 3
-        address = client.scheduler.address
-        assert address.startswith('tls://127.0.0.1:')
-        for stranger in (address, address.replace('tls://', 'tcp://')):
-            with pytest.raises((OSError, TypeError)):
-                # A Client that fails to connect can deadlock the next one as it is collected.
-                asyncio.run(connect(stranger, timeout=3.0))
+def test_a_process_that_dies_takes_only_its_own_job_along():
+    jobs = ['6 * 7', '1 // 0', "__import__('os')._exit(9)", '7 * 8']
+    results = dict(each_result(eval, jobs, 1))
+    assert results['6 * 7'] == 42 and results['7 * 8'] == 56
+    assert isinstance(results['1 // 0'], ZeroDivisionError)
+    with pytest.raises(ChildProcessError, match='fewer --workers'):
+        raise results[jobs[2]]
+
+
+@pytest.mark.parametrize('end', [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_whoever_has_started_them(end):
+    code = ('from legged_dynamics.recordings.fleet.batch import each_result\n'
+            'for _, found in each_result(eval, ["__import__(\'os\').getpid()", '
+            '"__import__(\'time\').sleep(600)"], 1): print(found, flush=True)')
+    with subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as process:
+        worker = int(process.stdout.readline())
+        process.send_signal(end)
+        process.wait(PATIENCE)
+    limit = time.monotonic() + PATIENCE
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < limit:
+            os.kill(worker, 0)
+            time.sleep(0.05)
 
 
 # ---- outliers and page ---------------------------------------------------------------------
@@ -272,6 +248,6 @@ def test_outliers_are_far_from_their_like():
 
 def test_an_empty_fleet_has_a_report(tmp_path):
     facts = read_facts(DataSet(tmp_path))
-    failed = [Outcome('x', '/bags/<x>', False, 0.0, 'cut off')]
+    failed = [Outcome('x', '/bags/<x>', 'cut off')]
     text = Path(write_fleet_report(facts, failed, tmp_path, {})).read_text()
     assert 'No recording could be analysed' in text and '/bags/&lt;x&gt;' in text

@@ -3,28 +3,24 @@
 """
 Inverse dynamics of many trials: one data set (Parquet), a table and a report.
 
-Each trial is a job for a worker process, on this machine or on a Dask cluster, as for the bags of
-a fleet (:mod:`legged_dynamics.recordings.fleet`); what was done already, with the same options and
-files, is not done again. A trial that cannot be read is named and does not stop the others.
+Each trial is a job as the bags of a fleet are (:mod:`legged_dynamics.recordings.fleet.batch`).
 """
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import ModelWarning
-from legged_dynamics.pages.page import Table, command_line, versions
+from legged_dynamics.pages.page import Table, command_line, shown
 from legged_dynamics.pages.section import Listing, Part, Report, ReportSection
 from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.people.trials.analysis import GaitResult, analyse_gait
@@ -39,9 +35,14 @@ from legged_dynamics.recordings.file_formats import (
     format_of,
 )
 from legged_dynamics.recordings.fleet import data_set as schema
-from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, RecordingWriter
-from legged_dynamics.recordings.fleet.report import counted
-from legged_dynamics.recordings.fleet.summarise import Outcome
+from legged_dynamics.recordings.fleet.batch import Job, JobRows, Outcome, name_of, source_of
+from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet
+from legged_dynamics.recordings.fleet.report import (
+    counted,
+    data_section,
+    failed_sections,
+    warned,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Trials in a folder: each motion with the model and the measured forces that belong to it.
@@ -184,7 +185,6 @@ RECORDED = 'as recorded'
 TOGETHER = 'together'
 # Notes on the page at most, those of most trials first.
 MOST_NOTES = 12
-_DIGEST = 8
 
 
 def trials_data(out: Path) -> DataSet:
@@ -193,22 +193,35 @@ def trials_data(out: Path) -> DataSet:
 
 
 @dataclass(frozen=True)
-class TrialJob:
-    """One trial to be analysed; plain data, since it is sent to a worker."""
+class TrialJob(Job):
+    """One trial; its options name the model and the forces."""
 
-    recording: str  # Its name in the data set
     files: TrialFiles
-    options: GaitOptions  # With the trial's model and forces
-    bytes: int  # Size of the files
-    modified: int  # [ns]: time of the last change
-    digest: str  # Of the options and the version of the package
-    out: Path  # Folder of the batch's results
-    series: bool = True  # Whether time series are kept
 
     @property
-    def path(self) -> Path:
-        """The motion."""
-        return self.files.motion
+    def data(self) -> DataSet:
+        """Return the data set of trials."""
+        return trials_data(self.out)
+
+    def rows(self) -> JobRows:
+        """Return what the report of the trial says."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter('always', ModelWarning)
+            result, _ = analyse_gait(self.path, self.options)
+        tables: dict[schema.TableSchema, schema.Rows] = {
+            schema.TRIAL_FEET: _foot_rows(result), schema.TRIAL_ERRORS: _error_rows(result)}
+        if self.series:
+            tables |= {schema.TRIAL_FOOT_SERIES: _foot_series(result),
+                       schema.TRIAL_JOINT_SERIES: _joint_series(result)}
+        reasons = doubts(result)
+        return JobRows((self.files.person,), {
+            'trial': self.files.name, 'model': self.options.urdf, 'loads': self.options.loads,
+            'duration': float(np.ptp(result.motion.time)), 'samples': len(result.motion),
+            'mass': result.model.total_mass, 'weight': result.weight, 'method': result.method,
+            'trusted': not reasons, 'doubts': reasons,
+            'notes': [*result.notes, *dict.fromkeys(str(warning.message) for warning in said)],
+            'unsupported': float((~result.reactions.supported).mean()),
+            'lag': result.alignment.lag if result.alignment else np.nan}, tables)
 
 
 def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
@@ -216,58 +229,21 @@ def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
     """Return a job for each trial, and an outcome for each that has no model."""
     jobs, failed = [], []
     for trial in trials:
-        mark = hashlib.sha256(os.fsencode(trial.motion)).hexdigest()[:_DIGEST]
-        name = f'{trial.name}-{mark}'
+        name = name_of(trial.name, trial.motion)
         if trial.model is None and not options.urdf:
-            failed.append(Outcome(name, str(trial.motion), False, 0.0, trial.doubt))
+            failed.append(Outcome(name, str(trial.motion), trial.doubt))
             continue
         own = replace(options, urdf=options.urdf or str(trial.model),
                       loads=options.loads or str(trial.loads or ''), compare=False)
-        states = [Path(path).stat() for path in (trial.motion, own.urdf, own.loads)
-                  if path and Path(path).is_file()]
-        said = [(field.name, repr(getattr(own, field.name))) for field in fields(own)]
-        digest = hashlib.sha256(repr((said, series, versions().split(',')[0])).encode())
-        jobs.append(TrialJob(
-            name, trial, own, sum(state.st_size for state in states),
-            max(state.st_mtime_ns for state in states), digest.hexdigest()[:16], out.resolve(),
-            series))
+        files = [Path(path) for path in (trial.motion, own.urdf, own.loads)
+                 if path and Path(path).is_file()]
+        jobs.append(TrialJob(name, trial.motion, own, source_of(files, own, series),
+                             out.resolve(), series, trial))
     return jobs, failed
 
 
 # -------------------------------------------------------------------------------------------------
-# One trial, on a worker.
-
-
-def summarise_trial(job: TrialJob) -> Outcome:
-    """Analyse a trial and write its rows; return the outcome."""
-    begin = time.process_time()
-    try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter('always', ModelWarning)
-            result, _ = analyse_gait(job.path, job.options)
-    except LeggedDynamicsError as error:
-        return Outcome(job.recording, str(job.path), False, time.process_time() - begin,
-                       ' '.join(str(error).split()))
-    reasons = doubts(result)
-    notes = [*result.notes, *dict.fromkeys(str(warning.message) for warning in said)]
-    with RecordingWriter(trials_data(job.out), (job.files.person,), job.recording) as out:
-        out.add_rows(schema.TRIAL_FEET, _foot_rows(result))
-        out.add_rows(schema.TRIAL_ERRORS, _error_rows(result))
-        if job.series:
-            out.add(schema.TRIAL_FOOT_SERIES, _foot_series(result))
-            out.add(schema.TRIAL_JOINT_SERIES, _joint_series(result))
-        lag = result.alignment.lag if result.alignment else np.nan
-        out.add_rows(schema.TRIALS, [{
-            'trial': job.files.name, 'path': str(job.path), 'model': job.options.urdf,
-            'loads': job.options.loads, 'duration': float(np.ptp(result.motion.time)),
-            'samples': len(result.motion), 'mass': result.model.total_mass,
-            'weight': result.weight, 'method': result.method, 'trusted': not reasons,
-            'doubts': reasons, 'notes': notes,
-            'unsupported': float((~result.reactions.supported).mean()), 'lag': lag,
-            'cpu': time.process_time() - begin, 'written': datetime.now(timezone.utc),
-            'source_bytes': job.bytes, 'source_modified': job.modified, 'options': job.digest}])
-    return Outcome(job.recording, str(job.path), not reasons,
-                   time.process_time() - begin)
+# Rows of the tables.
 
 
 def _foot_rows(result: GaitResult) -> list[dict[str, Any]]:
@@ -325,83 +301,76 @@ def _joint_series(result: GaitResult) -> dict[str, Any]:
 # All of them.
 
 
-def trials_table(data: DataSet) -> Table:
-    """Return a table with a row per trial, sorted by person and name."""
-    errors = {(row['recording'], row['clocks']): row
-              for row in data.read(schema.TRIAL_ERRORS).to_pylist()}
-    rows = []
-    for row in sorted(data.read(schema.TRIALS).to_pylist(),
-                      key=lambda row: (row['person'], row['trial'])):
-        recorded = errors.get((row['recording'], RECORDED))
-        together = errors.get((row['recording'], TOGETHER), recorded)
-        rows.append((
-            row['person'], row['trial'], f'{row["duration"]:.1f}', f'{row["mass"]:.1f}',
-            *('-' if error is None else f'{error["vertical"]:.1f}'
-              for error in (together, recorded)),
-            *('-' if together is None or not np.isfinite(together[name])
-              else f'{together[name]:.1f}' for name in ('double', 'total')),
-            '-' if recorded is None or not np.isfinite(row['lag'])
-            else f'{1e3 * row["lag"]:+.0f}',
-            'yes' if row['trusted'] else 'no'))
+def read_trials(data: DataSet) -> pd.DataFrame:
+    """
+    Return a row a trial by person and name, with its errors against plates.
+
+    They are those with the clocks put together where they could be; `recorded`: as recorded.
+    """
+    trials = data.read(schema.TRIALS).to_pandas().sort_values(['person', 'trial'])
+    errors = data.read(schema.TRIAL_ERRORS, (
+        'recording', 'clocks', 'vertical', 'double', 'total')).to_pandas().set_index('recording')
+    recorded = errors[errors['clocks'] == RECORDED]
+    best = errors[errors['clocks'] == TOGETHER].combine_first(recorded)
+    return trials.join(best, on='recording').join(
+        recorded['vertical'].rename('recorded'), on='recording')
+
+
+def trials_table(trials: pd.DataFrame) -> Table:
+    """Return a table with a row per trial."""
     return Table('Trials', (
         'person', 'trial', 'duration [s]', 'mass [kg]', 'error [N]', 'as recorded [N]',
-        'several feet [N]', 'sum of all feet [N]', 'plates late [ms]', 'trusted'), rows)
+        'several feet [N]', 'sum of all feet [N]', 'plates late [ms]', 'trusted'), [
+        (row['person'], row['trial'],
+         *(shown(row[name], '.1f') for name in (
+             'duration', 'mass', 'vertical', 'recorded', 'double', 'total')),
+         shown(1e3 * row['lag'], '+.0f'), 'yes' if row['trusted'] else 'no')
+        for _, row in trials.iterrows()])
 
 
-def verdict_of(data: DataSet, failed: Sequence[Outcome]) -> str:
+def verdict_of(trials: pd.DataFrame, failed: Sequence[Outcome]) -> str:
     """Return the outcome of all trials in a sentence or two."""
-    rows = data.read(schema.TRIALS, ('recording', 'person', 'trusted', 'weight')).to_pylist()
-    if not rows:
+    if trials.empty:
         return 'No trial could be analysed.'
-    people = len({row['person'] for row in rows})
-    said = (f'{counted(len(rows), "trial")} of {people} {"person" if people == 1 else "people"}; '
-            f'{sum(row["trusted"] for row in rows)} deserve trust.')
+    people = trials['person'].nunique()
+    said = (f'{counted(len(trials), "trial")} of {people} '
+            f'{"person" if people == 1 else "people"}; {trials["trusted"].sum()} deserve trust.')
     if failed:
         said += f' {counted(len(failed), "trial")} could not be analysed.'
-    weights = {row['recording']: row['weight'] for row in rows}
-    errors = data.read(schema.TRIAL_ERRORS).to_pylist()
-    recorded, together = ({row['recording']: row['vertical'] for row in errors
-                           if row['clocks'] == clocks} for clocks in (RECORDED, TOGETHER))
-    for own, what in ((recorded | together, ', with the clocks put together' if together else ''),
-                      (recorded if together else {}, ', as recorded')):
-        if own:
-            share = np.mean([own[name] / weights[name] for name in own])
+    together = (trials['clocks'] == TOGETHER).any()
+    for name, what in ((('vertical', ', with the clocks put together'),
+                        ('recorded', ', as recorded')) if together else (('vertical', ''),)):
+        own = trials.dropna(subset=name)
+        if len(own):
+            share = (own[name] / own['weight']).mean()
             said += (f' Against the plates of {counted(len(own), "trial")}{what}, the vertical '
-                     f'force on a loaded foot errs by {np.mean(list(own.values())):.0f} N rms, '
+                     f'force on a loaded foot errs by {own[name].mean():.0f} N rms, '
                      f'{100.0 * share:.1f} % of the weight.')
     return said
 
 
-def write_trials_report(data: DataSet, failed: Sequence[Outcome], out: Path) -> Path:
+def write_trials_report(trials: pd.DataFrame, failed: Sequence[Outcome], out: Path) -> Path:
     """Write the page of all trials; return its path."""
-    table = trials_table(data)
     sections = [ReportSection('Trials', [
         'Errors are root mean squares of the vertical force on a foot that is truly loaded, '
-        'against force plates; "several feet" while more than one is.', table])]
-    if failed:
-        sections.append(ReportSection('Trials that could not be analysed', [
-            Listing([f'{outcome.path}: {outcome.error}' for outcome in failed])]))
+        'against force plates; "several feet" while more than one is.', trials_table(trials)]),
+        *failed_sections(failed, 'trial')]
     for column, heading in (('doubts', 'Why some do not deserve trust'),
                             ('notes', 'What to know')):
-        found: dict[str, list[str]] = {}
-        for row in data.read(schema.TRIALS, ('trial', 'person', column)).to_pylist():
-            for text in row[column]:
-                found.setdefault(text, []).append(f'{row["person"]}/{row["trial"]}')
-        if found:
-            said = [f'{text} ({", ".join(names[:6])}{", ..." if len(names) > 6 else ""})'
-                    for text, names in sorted(found.items(), key=lambda item: -len(item[1]))]
+        each = trials.assign(name=trials['person'] + '/' + trials['trial']).explode(column)
+        found = each.groupby(column)['name'].agg(list).sort_values(
+            key=lambda names: -names.str.len(), kind='stable')
+        said = [f'{text} ({", ".join(names[:6])}{", ..." if len(names) > 6 else ""})'
+                for text, names in found.items()]
+        if said:
             parts: list[Part] = [Listing(said[:MOST_NOTES])]
             if len(said) > MOST_NOTES:
                 parts.append(f'{len(said) - MOST_NOTES} more are in the column {column} of the '
                              'table trials.')
             sections.append(ReportSection(heading, parts))
-    sections.append(ReportSection('Data', [
-        f'Summaries, errors and time series are a Parquet data set in {schema.FOLDER}/ beside '
-        'this page, a folder a table, partitioned by person; for example '
-        f"pandas.read_parquet('{schema.FOLDER}/trial_foot_series')."]))
-    judged = data.read(schema.TRIAL_ERRORS, ('recording',)).num_rows > 0
+    sections.append(data_section('Summaries, errors and time series', 'person',
+                                 'trial_foot_series'))
     return Report(
-        'Inverse dynamics of many trials', counted(len(table.rows), 'trial') + '.', sections,
-        command_line('legged-dynamics inverse-dynamics DIR'), verdict_of(data, failed), judged,
-        warnings=[f'{counted(len(failed), "trial")} could not be analysed: see below.']
-        if failed else ()).write(out)
+        'Inverse dynamics of many trials', counted(len(trials), 'trial') + '.', sections,
+        command_line('legged-dynamics inverse-dynamics DIR'), verdict_of(trials, failed),
+        bool(trials['vertical'].notna().any()), warnings=warned(failed, 'trial')).write(out)

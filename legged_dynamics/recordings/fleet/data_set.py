@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -259,6 +259,8 @@ TRIAL_TABLES = (TRIALS, TRIAL_FEET, TRIAL_ERRORS, TRIAL_FOOT_SERIES, TRIAL_JOINT
 
 # -------------------------------------------------------------------------------------------------
 
+# Rows of a table: one by one, or as columns.
+Rows = list[dict[str, Any]] | dict[str, Any]
 FOLDER = 'data'
 _PART = '.part'     # ending of a file that is being written; a leading dot hides it from readers
 
@@ -328,66 +330,37 @@ class DataSet:
             raise OutputError(f'the data set in {where} cannot be read: {error}; remove the file '
                               'that it names, and what is missing is made again') from error
 
-    def there(self) -> dict[str, dict[str, Any]]:
-        """Return path, size, date and options of each recording, by name."""
-        columns = ('recording', 'path', 'source_bytes', 'source_modified', 'options')
-        return {row['recording']: row for row in self.read(self.tables[0], columns).to_pylist()}
-
-
-class RecordingWriter:
-    """Context manager that writes one recording and replaces an earlier one at its end."""
-
-    def __init__(self, data: DataSet, partition: Sequence[str], recording: str):
-        self._paths = {table.name: data.path(table, partition, recording)
-                       for table in data.tables}
-        self._first = data.tables[0].name
-        self._recording = recording
-        self._writers: dict[str, Any] = {}
-
-    def __enter__(self) -> RecordingWriter:
-        """Return the writer."""
-        return self
-
-    def add(self, table: TableSchema, columns: Mapping[str, Any]) -> None:
-        """Add rows, given as columns without the recording's name."""
+    def write(self, partition: Sequence[str], recording: str,
+              tables: Mapping[TableSchema, Rows]) -> None:
+        """Put a recording's rows into place, without its name, those of the first table last."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        schema = arrow_schema(table)
-        count = len(next(iter(columns.values())))
+        paths = {table: self.path(table, partition, recording)
+                 for table, rows in tables.items() if rows}
         try:
-            batch = pa.table({
-                'recording': pa.array([self._recording] * count, pa.string()), **columns},
-                schema=schema)
-            if table.name not in self._writers:
-                path = _part(self._paths[table.name])
+            for table, path in paths.items():
+                schema, rows = arrow_schema(table), tables[table]
+                make = pa.Table.from_pylist if isinstance(rows, list) else pa.table
+                content = make(rows, schema=schema.remove(0))
+                content = content.add_column(0, schema.field(0), [
+                    pa.repeat(recording, len(content))])
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._writers[table.name] = pq.ParquetWriter(path, schema, compression='zstd')
-            self._writers[table.name].write_table(batch)
-        except OSError as error:
-            raise OutputError(f'cannot write to {self._paths[table.name]}: {error}') from error
-
-    def add_rows(self, table: TableSchema, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add rows without the recording's name; there may be none."""
-        rows = list(rows)
-        names = [field.name for field in table.fields[1:]]
-        if rows:
-            self.add(table, {name: [row[name] for row in rows] for name in names})
-
-    def __exit__(self, kind: object, *exception: object) -> None:
-        """Put all files into place, the summary last; or remove them after an exception."""
-        try:
-            for writer in self._writers.values():
-                writer.close()
-            if kind is None:
-                for name in sorted(self._writers, key=lambda name: name == self._first):
-                    os.replace(_part(self._paths[name]), self._paths[name])
+                pq.write_table(content, _part(path), compression='zstd')
+            for table in sorted(paths, key=self.tables.index, reverse=True):
+                os.replace(_part(paths[table]), paths[table])
         except OSError as error:
             raise OutputError(f'cannot write to the data set: {error}') from error
         finally:
-            for name in self._writers:
+            for path in paths.values():
                 with suppress(OSError):
-                    _part(self._paths[name]).unlink(missing_ok=True)
+                    _part(path).unlink(missing_ok=True)
+
+    def there(self) -> dict[str, tuple[Any, ...]]:
+        """Return size, date and options of each recording, by name (`batch.Source`)."""
+        columns = ('recording', 'source_bytes', 'source_modified', 'options')
+        return {name: tuple(rest) for name, *rest in zip(
+            *self.read(self.tables[0], columns).to_pydict().values())}
 
 
 def _part(path: Path) -> Path:

@@ -19,10 +19,12 @@ import pandas as pd
 from legged_dynamics.pages.page import Chart, Line, Link, Table, command_line, shown
 from legged_dynamics.pages.section import Listing, Part, Report, ReportSection
 from legged_dynamics.recordings.fleet import data_set as schema
+from legged_dynamics.recordings.fleet.batch import Outcome
 from legged_dynamics.recordings.fleet.data_set import FOLDER, DataSet
-from legged_dynamics.recordings.fleet.summarise import Outcome
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.report.accuracy import ON_LINE
+from legged_dynamics.recordings.report.analysis import analyse
+from legged_dynamics.recordings.report.report import write_report
 
 # -------------------------------------------------------------------------------------------------
 # Outliers among the recordings of a robot.
@@ -243,9 +245,7 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
     sections = []
     if odd:
         sections.append(_outlier_section(odd, rows, reports))
-    if failed:
-        sections.append(ReportSection('Recordings that could not be analysed', [
-            Listing([f'{outcome.path}: {outcome.error}' for outcome in failed])]))
+    sections += failed_sections(failed, 'recording')
     if len(rows):
         sections.append(ReportSection('All robots', [*_all_robots(robots), EXPLANATION]))
     sections += [ReportSection(robot.robot, [*_one_robot(robot), by_day(robot)])
@@ -253,10 +253,7 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
     if len(robots) > MOST_ROBOTS:
         sections.append(ReportSection('', [
             f'{len(robots) - MOST_ROBOTS} more robots are in the data set only.']))
-    sections.append(ReportSection('Data', [
-        f'All summaries and time series are a Parquet data set in {FOLDER}/ beside '
-        'this page, a folder a table, partitioned by robot and day; for example '
-        f"pandas.read_parquet('{FOLDER}/feet')."]))
+    sections.append(data_section('All summaries and time series', 'robot and day', 'feet'))
     return Report(
         'Ground reactions of a fleet',
         f'{counted(len(rows), "recording")} of {counted(len(robots), "robot")}, '
@@ -264,8 +261,25 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
         f'{counted(rows["day"].nunique(), "day")}.', sections,
         command_line('legged-dynamics analyze DIR'),
         verdict(robots, [outlier for _, outlier in odd]), judged=False,
-        warnings=[f'{counted(len(failed), "recording")} could not be analysed: see below.']
-        if failed else ()).write(out)
+        warnings=warned(failed, 'recording')).write(out)
+
+
+def failed_sections(failed: Sequence[Outcome], thing: str) -> list[ReportSection]:
+    """Return the section on what could not be analysed, if there is any."""
+    return [ReportSection(f'{thing.capitalize()}s that could not be analysed', [
+        Listing([f'{outcome.path}: {outcome.error}' for outcome in failed])])] if failed else []
+
+
+def warned(failed: Sequence[Outcome], thing: str) -> list[str]:
+    """Return what a page says first when something could not be analysed."""
+    return [f'{counted(len(failed), thing)} could not be analysed: see below.'] if failed else []
+
+
+def data_section(what: str, keys: str, example: str) -> ReportSection:
+    """Return where the tables are, and how one is read."""
+    return ReportSection('Data', [
+        f'{what} are a Parquet data set in {FOLDER}/ beside this page, a folder a table, '
+        f"partitioned by {keys}; for example pandas.read_parquet('{FOLDER}/{example}')."])
 
 
 def _outlier_section(odd: Sequence[tuple[str, Outlier]], rows: pd.DataFrame,
@@ -391,9 +405,6 @@ class ReportJob(NamedTuple):
 
 def make_report(job: ReportJob) -> str:
     """Write a recording's report, of a long one the worst part; return the page's path."""
-    from legged_dynamics.recordings.report.analysis import analyse
-    from legged_dynamics.recordings.report.report import write_report
-
     options, warnings = job.options, []
     if job.duration > LONGEST:
         worst = job.worst_at if job.worst_at == job.worst_at else 0.0

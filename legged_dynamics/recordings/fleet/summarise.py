@@ -1,111 +1,33 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""
-The recordings of a batch, and writing each into the data set.
-
-A worker gets a job for each; its memory does not grow with the length of the recording.
-"""
+"""The recordings of a batch, and the rows of each: what the report of one bag says, as tables."""
 from __future__ import annotations
 
-import hashlib
-import logging
-import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, Mode
-from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
-from legged_dynamics.recordings.bags import SUFFIXES, BagReader
+from legged_dynamics.exceptions import BagError
+from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.recordings.bags import SUFFIXES
 from legged_dynamics.recordings.fleet import data_set as schema
-from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, RecordingWriter
-from legged_dynamics.recordings.fleet.tallies import (
-    BaseTally,
-    ErrorTally,
-    FootTally,
-    IntervalTally,
-    JointTally,
-    Window,
-    each_window,
-    force_of,
-)
-from legged_dynamics.recordings.recording import Truth, align_truth
-from legged_dynamics.recordings.replay import AnalysisOptions, Preparation, Replay, prepare
-from legged_dynamics.recordings.report.accuracy import ON_LINE, unexplained
-from legged_dynamics.recordings.report.analysis import reasons_for_doubt
-from legged_dynamics.recordings.series import InputStatistics, input_notes
+from legged_dynamics.recordings.fleet.batch import Job, JobRows, name_of, source_of
+from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet
+from legged_dynamics.recordings.recording import world_force
+from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.recordings.report.accuracy import STANDING, main_name
+from legged_dynamics.recordings.report.analysis import Analysis, analyse, doubts
+from legged_dynamics.recordings.series import EstimateSeries
 from legged_dynamics.recordings.topics import namespace_of
 
-if TYPE_CHECKING:
-    from distributed import Client
-
-DIGEST = 8          # letters of a hash that tell names apart
 METADATA = 'metadata.yaml'
-
-
-class BatchJob(Protocol):
-    """A job of a batch: its name in the data set, its file, and what it depends on."""
-
-    @property
-    def recording(self) -> str: ...
-    @property
-    def path(self) -> Path: ...
-    @property
-    def bytes(self) -> int: ...
-    @property
-    def modified(self) -> int: ...
-    @property
-    def digest(self) -> str: ...
-
-
-AnyJob = TypeVar('AnyJob', bound=BatchJob)
-
-
-@dataclass(frozen=True)
-class Job:
-    """
-    One recording to be analysed; plain data, since it is sent to a worker.
-
-    Attributes
-    ----------
-    recording : str
-        Its name in the data set.
-    path : Path
-        Absolute.
-    folder : str
-        Name of the folder that it was found in, from which the robot may get its name.
-    bytes, modified : int
-        Size [B] and time of the last change [ns].
-    options : AnalysisOptions
-    digest : str
-        Of the options.
-    out : Path
-        Folder of the batch's results.
-    robot_folders : bool
-        Whether the folder's name is the robot's.
-    series : bool
-        Whether time series are kept.
-
-    """
-
-    recording: str
-    path: Path
-    folder: str
-    bytes: int
-    modified: int
-    options: AnalysisOptions
-    digest: str
-    out: Path
-    robot_folders: bool = False
-    series: bool = True
 
 
 def is_recording(path: Path) -> bool:
@@ -152,341 +74,199 @@ def _below(root: Path) -> Iterator[Path]:
 
 
 def jobs_of(found: dict[Path, str], options: AnalysisOptions, out: Path, *,
-            robot_folders: bool = False, series: bool = True) -> list[Job]:
+            robot_folders: bool = False, series: bool = True) -> list[RecordingJob]:
     """
     Return a job for each recording, named by folder or file with a hash of the path.
 
     ``robot_folders``: the folder's name is the robot's; ``series``: keep time series.
     """
-    digest = _options_digest(options, robot_folders, series)
+    # Which files are written of one bag is all the same here.
+    options = replace(options, report=False, enriched=False, csv=False, storage='')
+    files = [path.read_bytes() for path in (
+        Path(options.robot), Path(options.urdf), *options.params_files) if path.is_file()]
     jobs = []
     for path, folder in found.items():
-        size, modified = _extent(path)
-        mark = hashlib.sha256(os.fsencode(path)).hexdigest()[:DIGEST]
-        jobs.append(Job(f'{path.stem}-{mark}', path, folder, size, modified, options, digest,
-                        out.resolve(), robot_folders, series))
+        own = [path] if path.is_file() else [one for one in path.iterdir() if one.is_file()]
+        jobs.append(RecordingJob(
+            name_of(path.stem, path), path, options,
+            source_of(own, options, files, robot_folders, series), out.resolve(), series,
+            folder if robot_folders else ''))
     return jobs
 
 
-def _options_digest(options: AnalysisOptions, *more: object) -> str:
-    """Return a digest of all inputs but the bag: options, their files and the version."""
-    from legged_dynamics.pages.page import versions
+@dataclass(frozen=True)
+class RecordingJob(Job):
+    """One recording of a robot."""
 
-    digest = hashlib.sha256(repr((options.robot, options.urdf, options.params_files,
-                                  dict(options.truth), options.valid, options.joint_states,
-                                  options.imu, options.start, options.end, more)).encode())
-    digest.update(versions().split(',')[0].encode())
-    for path in (Path(options.robot), Path(options.urdf), *options.params_files):
-        if path.is_file():
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    robot: str = ''     # Its name; empty: by its namespace or model
 
+    @property
+    def data(self) -> DataSet:
+        """Return the data set of the fleet."""
+        return DataSet(self.out)
 
-def still_to_do(jobs: Sequence[AnyJob], there: Mapping[str, Mapping[str, object]]
-                ) -> list[AnyJob]:
-    """Return the jobs missing in the data set, or whose files or options have changed."""
-    return [job for job in jobs if (known := there.get(job.recording)) is None or (
-        known['source_bytes'], known['source_modified'], known['options']) != (
-        job.bytes, job.modified, job.digest)]
-
-
-def _extent(path: Path) -> tuple[int, int]:
-    """Return size and last change of a recording's files."""
-    files = [path] if path.is_file() else [entry for entry in path.iterdir() if entry.is_file()]
-    states = [entry.stat() for entry in files]
-    return sum(state.st_size for state in states), max(
-        (state.st_mtime_ns for state in states), default=0)
+    def rows(self) -> JobRows:
+        """Return what the report of the recording says."""
+        analysis = analyse(self.path, self.options, compare=False)
+        force = world_force(analysis.series, analysis.series.foot_to_world, raw=False)
+        space = namespace_of(analysis.topics.joint_states).strip('/').replace('/', '_')
+        tables: dict[schema.TableSchema, schema.Rows] = {
+            schema.FEET: _feet(analysis, force), schema.JOINTS: _joints(analysis.series),
+            schema.INPUTS: [{**vars(entry), 'messages': entry.count, 'lost': entry.lost,
+                             'longest': entry.worst_interval} for entry in analysis.inputs],
+            schema.ERRORS: [{**vars(error), 'samples': error.count} for error in (
+                *analysis.accuracy.feet, *analysis.accuracy.sums)]}
+        if self.series:
+            tables |= {schema.FOOT_SERIES: _foot_series(analysis, force),
+                       schema.BASE_SERIES: _base_series(analysis.series)}
+        start = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(
+            microseconds=analysis.start_ns // 1000)
+        return JobRows((self.robot or space or analysis.robot.name, start.date().isoformat()),
+                       {'start': start, **_summary(analysis)}, tables)
 
 
 # -------------------------------------------------------------------------------------------------
-# Time series of a piece of a recording, as columns of the tables.
+# Rows of the tables.
 
 
-def _foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]:
-    """Return the rows of a piece's own samples, a foot after the other within each sample."""
-    import pyarrow as pa
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Return the mean over the samples of what is known; NaN where nothing is."""
+    known = np.isfinite(values)
+    count = known.sum(axis=0)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    return np.where(count, total / np.maximum(count, 1), np.nan)[()]
 
-    series, own = window.series, slice(window.first, window.last)
-    n, feet = window.last - window.first, series.feet
+
+def _rms(values: np.ndarray) -> np.ndarray:
+    return np.sqrt(_mean(values ** 2))
+
+
+def _summary(analysis: Analysis) -> dict[str, Any]:
+    series, faults, reasons = analysis.series, analysis.replay.faults, doubts(analysis)
+    doing = {behaviour.name: behaviour.samples for behaviour in analysis.behaviours}
+    standing = doing.pop(STANDING, np.zeros(len(series.stamp_ns), bool))
+    wrench = series.base_residual.values
+    force = np.linalg.norm(wrench[:, :3], axis=1)
+    residual = _rms(force)
+    second = series.time.astype(int)
+    squares = np.bincount(second, np.nan_to_num(force) ** 2) / np.maximum(np.bincount(second), 1)
+    gravity = np.linalg.norm(series.linear_acceleration.values[standing], axis=1)
+    return {
+        'model': analysis.robot.name, 'duration': analysis.duration,
+        'messages': analysis.message_count, 'samples': len(second), 'weight': analysis.weight,
+        'joints': list(series.joints), 'estimate': main_name(series), 'silent': analysis.silent,
+        'standing': standing.mean(), 'gait': ''.join(doing), 'trusted': not reasons,
+        'doubts': reasons, 'notes': analysis.notes, 'residual': residual,
+        'residual_share': residual / analysis.weight,
+        **_columns('residual_mean_', _mean(wrench), WRENCH),
+        'worst_at': float(squares.argmax()) if squares.any() else np.nan,
+        'mass_error': series.mass_error.values[-1],
+        **_columns('gyro_bias_', _mean(series.angular_velocity.values[standing]), XYZ),
+        'gravity_error': _mean(gravity) - GRAVITY,
+        'without_effort': faults[Fault.NO_EFFORT], 'without_imu': faults[Fault.NO_IMU],
+        'restarts': faults[Fault.GAP] + faults[Fault.TIME_JUMPED_BACK],
+        'refused': analysis.replay.refused.total()}
+
+
+def _columns(prefix: str, values: np.ndarray, axes: tuple[str, ...]) -> dict[str, Any]:
+    """Return a column for each component (..., k)."""
+    return {prefix + axis: values.T[k] for k, axis in enumerate(axes)}
+
+
+def _feet(analysis: Analysis, force: np.ndarray) -> list[dict[str, Any]]:
+    series, vertical = analysis.series, force[:, :, 2]
+    contact = series.contact.values
+    impulse = np.nansum(vertical, axis=0)
+    columns = {
+        'duty': contact.mean(axis=0), 'load': _mean(np.where(contact, vertical, np.nan)),
+        'load_share': impulse / (impulse.sum() if impulse.sum() > 0.0 else np.nan),
+        'peak': np.fmax.reduce(vertical, axis=0),
+        'observable': _mean(np.where(contact, series.observable.values, np.nan)),
+        'steps': (contact[1:] & ~contact[:-1]).sum(axis=0)}
+    # Without heading, turning cannot be told from slip.
+    turns = not analysis.replay.faults[Fault.NO_ORIENTATION] and analysis.topics.imu
+    columns['slip'], columns['slip_largest'] = slip_of(series) if turns else np.full(
+        (2, len(series.feet)), np.nan)
+    columns['agreement'] = (np.array([score.agreement for score in analysis.contacts])
+                            if analysis.contacts else np.full(len(series.feet), np.nan))
+    return [{'foot': foot, **{name: values[i] for name, values in columns.items()}}
+            for i, foot in enumerate(series.feet)]
+
+
+def slip_of(series: EstimateSeries) -> np.ndarray:
+    """
+    Return how far each foot slides in a stance, in the mean and at most (2, nf) [m].
+
+    The material point of a foot that touches the ground does not move while the foot rests or
+    rolls. In level axes that travel with the base, its step from one sample to the next is minus
+    the step of the base, the same for all feet on the ground. The difference of a foot from their
+    mean is slip; with two feet down, each gets half of it. NaN without a stance of another foot.
+    """
+    R_WF, contact = series.foot_to_world, series.contact.values
+    p_W, c_W = (np.einsum('nij,nfj->nfi', series.base_rotation.values, points.values)
+                for points in (series.foot_position, series.contact_point))
+    in_foot = np.einsum('nfji,nfj->nfi', R_WF, c_W - p_W)[:-1]
+    step = p_W[1:] + np.einsum('nfij,nfj->nfi', R_WF[1:], in_foot) - c_W[:-1]
+    step[:, :, 2] = 0.0         # level axes: feet leave uneven ground by their heights
+    down = contact[:-1] & contact[1:]
+    count = down.sum(axis=1)
+    base = np.einsum('nf,nfi->ni', down.astype(float), step) / np.maximum(count, 1)[:, None]
+    slid = np.where((down & (count > 1)[:, None])[:, :, None], step - base[:, None], 0.0)
+    found = np.full((2, len(series.feet)), np.nan)
+    for i in range(len(series.feet)):
+        ways = [np.linalg.norm(slid[first:end, i].sum(axis=0))
+                for first, end in runs(down[:, i]) if (count[first:end] > 1).any()]
+        if ways:
+            found[:, i] = np.mean(ways), max(ways)
+    return found
+
+
+def _joints(series: EstimateSeries) -> list[dict[str, Any]]:
+    effort, rest = series.effort.values, series.external_torque.values
+    columns = {'effort': _rms(effort), 'measured': np.isfinite(effort).mean(axis=0),
+               'residual': _rms(rest), 'residual_mean': _mean(rest)}
+    return [{'joint': joint, **{name: values[i] for name, values in columns.items()}}
+            for i, joint in enumerate(series.joints)]
+
+
+def _foot_series(analysis: Analysis, force: np.ndarray) -> dict[str, Any]:
+    """Return an estimate's feet one after the other."""
+    series, truth = analysis.series, analysis.truth
 
     def flat(values: np.ndarray) -> np.ndarray:
-        return values[own].reshape(n * len(feet), *values.shape[2:])
+        return values.reshape(-1, *values.shape[2:])
 
-    names = pa.DictionaryArray.from_arrays(np.tile(np.arange(len(feet), dtype=np.int32), n),
-                                           list(feet)).cast(pa.string())
-    columns = {**_times(window, len(feet)), 'foot': names,
-               'contact': flat(series.contact.values),
-               'contact_probability': _single(flat(series.probability.values)),
-               'observable': flat(series.observable.values)}
-    for prefix, values, axes in (('', series.published, WRENCH),
-                                 ('raw_', series.raw_wrench.values, WRENCH),
-                                 ('world_', force, WRENCH[:3])):
-        rows = _single(flat(values))
-        columns |= {prefix + axis: rows[:, k] for k, axis in enumerate(axes)}
     true = _single(flat(truth.force))
     unknown = ~np.isfinite(true).all(axis=1)
-    columns['true_contact'] = pa.array(flat(truth.contact), mask=unknown)
-    columns |= {f'true_{axis}': pa.array(np.ascontiguousarray(true[:, k]), mask=unknown)
-                for k, axis in enumerate(WRENCH[:3])}
-    return columns
+    return {
+        **_times(series, len(series.feet)), 'foot': list(series.feet) * len(series.stamp_ns),
+        'contact': flat(series.contact.values),
+        'contact_probability': _single(flat(series.probability.values)),
+        'observable': flat(series.observable.values),
+        **_columns('', _single(flat(series.published)), WRENCH),
+        **_columns('raw_', _single(flat(series.raw_wrench.values)), WRENCH),
+        **_columns('world_', _single(flat(force)), WRENCH[:3]),
+        'true_contact': np.ma.array(flat(truth.contact), mask=unknown),
+        **_columns('true_', np.ma.array(true, mask=np.repeat(unknown[:, None], 3, axis=1)),
+                   WRENCH[:3])}
 
 
-def _base_rows(window: Window) -> dict[str, Any]:
-    """Return the rows of a piece's own samples."""
-    import pyarrow as pa
-
-    series, own = window.series, slice(window.first, window.last)
-    modes = [Mode(mode).name.lower() for mode in range(max(Mode) + 1)]
-    columns = {**_times(window, 1),
-               'mode': pa.DictionaryArray.from_arrays(
-                   series.mode.values[own].astype(np.int32), modes).cast(pa.string()),
-               'mass_error': _single(series.mass_error.values[own])}
-    quaternion = Rotation.from_matrix(series.base_rotation.values[own]).as_quat()
-    for prefix, values, axes in (
-            ('center_of_pressure', series.center_of_pressure.values[own], XYZ),
-            ('residual', series.base_residual.values[own], WRENCH),
-            ('orientation', quaternion, (*XYZ, 'w'))):
-        rows = _single(values)
-        columns |= {f'{prefix}_{axis}': rows[:, k] for k, axis in enumerate(axes)}
-    torque = _single(series.external_torque.values[own])
-    columns['external_torque'] = pa.ListArray.from_arrays(
-        np.arange(0, torque.size + 1, max(torque.shape[1], 1), dtype=np.int32), torque.ravel())
-    return columns
+def _base_series(series: EstimateSeries) -> dict[str, Any]:
+    modes = np.array([mode.name.lower() for mode in Mode])
+    quaternion = Rotation.from_matrix(series.base_rotation.values).as_quat()
+    return {
+        **_times(series, 1), 'mode': modes[series.mode.values],
+        **_columns('center_of_pressure_', _single(series.center_of_pressure.values), XYZ),
+        **_columns('residual_', _single(series.base_residual.values), WRENCH),
+        'mass_error': _single(series.mass_error.values),
+        **_columns('orientation_', _single(quaternion), (*XYZ, 'w')),
+        'external_torque': list(_single(series.external_torque.values))}
 
 
-def _times(window: Window, repeat: int) -> dict[str, np.ndarray]:
-    stamps = window.series.stamp_ns.values[window.first:window.last]
-    return {'stamp_ns': np.repeat(stamps, repeat),
-            'time': np.repeat((stamps - window.start_ns) * 1e-9, repeat)}
+def _times(series: EstimateSeries, repeat: int) -> dict[str, np.ndarray]:
+    return {'stamp_ns': np.repeat(series.stamp_ns.values, repeat),
+            'time': np.repeat(series.time, repeat)}
 
 
 def _single(values: np.ndarray) -> np.ndarray:
     return np.asarray(values, np.float32)
-
-
-# -------------------------------------------------------------------------------------------------
-
-
-class Outcome(NamedTuple):
-    """Result of a job: whether the recording is in the data set, or why not."""
-
-    recording: str
-    path: str
-    trusted: bool = True
-    cpu: float = 0.0
-    error: str = ''
-
-
-def summarise(job: Job) -> Outcome:
-    """
-    Analyse a recording and write its rows; return the outcome.
-
-    Faults of the recording are in the outcome; only what a retry may fix (disk, memory,
-    machine) is raised.
-    """
-    begin = time.process_time()
-    try:
-        with BagReader(job.path) as bag:
-            ready = prepare(bag, job.options)
-            day = _instant(bag.start_ns).date().isoformat()
-            with RecordingWriter(DataSet(job.out), (_robot_name(job, ready), day),
-                                 job.recording) as out:
-                trusted = _Summary(job, bag, ready, out).write(begin)
-    except LeggedDynamicsError as error:
-        return Outcome(job.recording, str(job.path), False, time.process_time() - begin,
-                       ' '.join(str(error).split()))
-    return Outcome(job.recording, str(job.path), trusted, time.process_time() - begin)
-
-
-def _robot_name(job: Job, ready: Preparation) -> str:
-    """Return the robot's name: its folder's if so asked, its namespace, or its model's."""
-    space = namespace_of(ready.topics.joint_states).strip('/').replace('/', '_')
-    return (job.folder if job.robot_folders else space) or ready.robot.name
-
-
-class _Summary:
-    """Computes and writes the tables of one recording."""
-
-    def __init__(self, job: Job, bag: BagReader, ready: Preparation, out: RecordingWriter):
-        self._job, self._bag, self._ready, self._out = job, bag, ready, out
-        self._weight = ready.robot.model.total_mass * GRAVITY
-        n = len(ready.feet)
-        self._feet, self._errors = FootTally(n), ErrorTally(n, self._weight)
-        self._base, self._joints = BaseTally(), JointTally(ready.robot.model.n_joints)
-        self._unexplained: list[float] = []
-        topics = ready.topics
-        self._inputs = [IntervalTally(topics.joint_states)]
-        if topics.imu:
-            self._inputs.append(IntervalTally(topics.imu))
-
-    def write(self, begin: float) -> bool:
-        """Read the whole bag and write all tables."""
-        replay = each_window(self._bag, self._ready, self._take)
-        self._note_inputs(replay)
-        if not self._base.samples:
-            reasons = '; '.join(replay.refused) or 'the estimator was given too few samples'
-            raise BagError(f'nothing could be estimated from {self._bag.path}: {reasons}')
-        inputs = [tally.statistics() for tally in self._inputs]
-        errors = self._errors.errors(self._base.estimate)
-        on_line = [error for error in errors if error.treatment == ON_LINE
-                   and error.subject in ('standing', self._errors.gait)]
-        row = self._base.row()
-        doubts = reasons_for_doubt(on_line, self._feet.agreement.tolist(),
-                                   float(np.quantile(self._unexplained, 0.75)),
-                                   float(row['silent']), inputs)
-        feet = self._feet.rows(self._ready.feet)
-        if replay.faults[Fault.NO_ORIENTATION] or not self._ready.topics.imu:
-            for foot in feet:       # without heading, turning cannot be told from slip
-                foot['slip'] = foot['slip_largest'] = np.nan
-        out, joints = self._out, self._ready.robot.model.joint_names
-        out.add_rows(schema.FEET, feet)
-        out.add_rows(schema.JOINTS, self._joints.rows(joints))
-        out.add_rows(schema.INPUTS, (
-            {**vars(entry), 'messages': entry.count, 'lost': entry.lost,
-             'longest': entry.worst_interval} for entry in inputs))
-        out.add_rows(schema.ERRORS, (
-            {'subject': error.subject, 'treatment': error.treatment, 'samples': error.count,
-             'total': error.total, 'vertical': error.vertical} for error in errors))
-        out.add_rows(schema.SUMMARY, [{**self._about(replay, inputs), **row, 'doubts': doubts,
-                                       'trusted': not doubts,
-                                       'residual_share': float(row['residual']) / self._weight,
-                                       'cpu': time.process_time() - begin}])
-        return not doubts
-
-    def _take(self, window: Window, replay: Replay) -> None:
-        self._note_inputs(replay)
-        truth = align_truth(window.series, window.recording, self._weight,
-                            self._ready.robot.contact_force)
-        self._unexplained.append(unexplained(window.series, self._weight))
-        force = force_of(window.series)
-        standing = self._errors.add(window, truth)
-        self._feet.add(window, force, truth)
-        self._joints.add(window)
-        self._base.add(window, standing)
-        if self._job.series:
-            self._out.add(schema.FOOT_SERIES, _foot_rows(window, force, truth))
-            self._out.add(schema.BASE_SERIES, _base_rows(window))
-
-    def _note_inputs(self, replay: Replay) -> None:
-        for tally, times in zip(self._inputs, (replay.joints, replay.imu)):
-            tally.take(times)
-
-    def _about(self, replay: Replay, inputs: list[InputStatistics]) -> dict[str, Any]:
-        job, ready, faults = self._job, self._ready, replay.faults
-        return {
-            'path': str(job.path), 'model': ready.robot.name,
-            'start': _instant(self._bag.start_ns), 'duration': ready.duration,
-            'messages': self._bag.message_count, 'weight': self._weight,
-            'joints': list(ready.robot.model.joint_names), 'gait': self._errors.gait,
-            'notes': [*ready.robot.notes, *ready.topics.missing,
-                      *input_notes(faults, replay.refused, ready.plan.settings, inputs,
-                                   replay.findings, replay.off_feet)],
-            'without_effort': faults[Fault.NO_EFFORT], 'without_imu': faults[Fault.NO_IMU],
-            'restarts': faults[Fault.GAP] + faults[Fault.TIME_JUMPED_BACK],
-            'refused': sum(replay.refused.values()),
-            'written': datetime.now(timezone.utc), 'source_bytes': job.bytes,
-            'source_modified': job.modified, 'options': job.digest}
-
-
-def _instant(ns: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=ns // 1000)
-
-
-# -------------------------------------------------------------------------------------------------
-# A batch on Dask: on the processors of this machine, or on a cluster given by its address.
-
-
-RETRIES = 2         # after a first attempt that failed for a reason outside the recording
-_ANSWER = 10.0      # s that a scheduler has to answer
-# Processes on this machine do start; they may be slow where it is busy.
-_UNHURRIED = {f'distributed.comm.timeouts.{what}': '300s' for what in ('connect', 'tcp')}
-
-
-@contextmanager
-def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
-    """Yield a connected Dask client, of local workers or a running scheduler."""
-    import dask
-    from distributed import Client, LocalCluster
-
-    if not scheduler:
-        # No access from outside, no dashboard; one thread each, since a replay is mostly Python.
-        with dask.config.set(_UNHURRIED), LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, host='127.0.0.1',
-                dashboard_address=None, silence_logs=logging.CRITICAL, **_own_access()) as local, \
-                Client(local) as client:
-            yield client
-        return
-    try:
-        client = Client(scheduler, timeout=_ANSWER)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ConfigurationError(f'no Dask scheduler answers at {scheduler!r}: {error}; start one '
-                                 'with "dask scheduler", or leave out --scheduler') from error
-    with client:
-        if not client.scheduler_info()['workers']:
-            raise ConfigurationError(f'the Dask scheduler at {scheduler} has no workers; start '
-                                     f'some with "dask worker {scheduler} --nthreads 1"')
-        yield client
-
-
-def _own_access() -> dict[str, Any]:
-    """
-    Return options that keep a cluster on the loopback to whoever has started it.
-
-    A scheduler runs any code that it is sent, and other users of the machine reach the loopback,
-    too. It asks everybody for a certificate, made for this run and never written to a file.
-    """
-    from distributed.security import Security
-
-    try:
-        return {'security': Security.temporary(), 'protocol': 'tls://'}
-    except ImportError:
-        logging.getLogger(__name__).warning(
-            "other users of this machine can reach the batch's workers while it runs; "
-            "pip install '.[fleet]' (cryptography is missing) to prevent that")
-        return {}
-
-
-def check_workers(client: Client, out: Path, recordings: Sequence[Path]) -> None:
-    """Raise ConfigurationError for workers with another version or without the files."""
-    from legged_dynamics.pages.page import versions
-
-    ours = versions().split(',')[0]
-    for worker, (theirs, sees, writes) in client.run(_probe, out, recordings[0]).items():
-        if theirs != ours:
-            raise ConfigurationError(f'worker {worker} has {theirs}, this machine {ours}; install '
-                                     'the same on both')
-        if not sees:
-            raise ConfigurationError(f'worker {worker} does not see {recordings[0]}; recordings '
-                                     'must be under the same path on all machines')
-        if not writes:
-            raise ConfigurationError(f'worker {worker} cannot write to {out}, which must be under '
-                                     'the same path on all machines')
-
-
-def _probe(out: Path, recording: Path) -> tuple[str, bool, bool]:
-    import os
-
-    from legged_dynamics.pages.page import versions
-
-    return versions().split(',')[0], recording.exists(), os.access(out, os.W_OK)
-
-
-def run_batch(client: Client, jobs: Sequence[AnyJob], done: Callable[[Outcome], None],
-              work: Callable[[AnyJob], Outcome]) -> None:
-    """Analyse recordings, passing each outcome to ``done``; none stops the others."""
-    for job, result in each_result(client, work, jobs):
-        done(result if isinstance(result, Outcome) else Outcome(
-            job.recording, str(job.path), False, 0.0, f'{type(result).__name__}: {result}'))
-
-
-def each_result(client: Client, work: Callable[[Any], Any],
-                jobs: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each job with its result or last exception, in the order of completion."""
-    from distributed import as_completed
-
-    futures = {client.submit(work, job, pure=False, retries=RETRIES): job for job in jobs}
-    for future in as_completed(list(futures)):
-        job = futures.pop(future)
-        error = future.exception()
-        yield job, future.result() if error is None else error
-        future.release()

@@ -157,6 +157,8 @@ class Analysis:
     Attributes
     ----------
     bag : Path
+    start_ns : int [ns]
+        Receipt of its first message.
     duration : float [s]
         Of the bag, or of the part analysed.
     message_count : int
@@ -184,6 +186,7 @@ class Analysis:
     """
 
     bag: Path
+    start_ns: int
     duration: float
     message_count: int
     robot: RobotChoice
@@ -217,9 +220,15 @@ class Analysis:
         """Weight of the robot [N]."""
         return self.robot.model.total_mass * GRAVITY
 
+    @property
+    def silent(self) -> float:
+        """Part of the samples without estimate, after the first."""
+        return self.replay.silent / (self.replay.silent + len(self.series.stamp_ns))
+
 
 def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
-            enriched: Path | None = None, progress: Progress | None = None) -> Analysis:
+            enriched: Path | None = None, progress: Progress | None = None,
+            compare: bool = True) -> Analysis:
     """
     Replay a bag through the live estimator and compare it with what the bag knows.
 
@@ -233,6 +242,9 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
         Bag to write, with all messages and the estimates.
     progress : callable, optional
         Gets the part done, from 0 to 1.
+    compare : bool
+        Whether to compare with estimates by motion alone and by torque alone, and with what a
+        live estimator and a controller published.
 
     Returns
     -------
@@ -249,6 +261,9 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
     with BagReader(path) as bag:
         ready = prepare(bag, options)
         plan, robot = ready.plan, ready.robot
+        if not compare:
+            plan = replace(plan, others=False, topics=replace(
+                plan.topics, live={}, desired={}, reference=''))
         records, samples = RecordGatherer(plan.topics), None
         if ready.given:
             plan = replace(plan, given_contact=read_flags(bag, ready.given, plan.start_ns,
@@ -303,8 +318,8 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
     if main_name(series) != 'fused' and settings.fusion == 'fused' and not notes:
         notes.append(f'Most estimates are {main_name(series)}.')
     return Analysis(
-        bag.path, ready.duration, bag.message_count, robot, settings, topics, replay, truth,
-        behaviours, accuracy,
+        bag.path, bag.start_ns, ready.duration, bag.message_count, robot, settings, topics,
+        replay, truth, behaviours, accuracy,
         score_contacts(series.time, series.feet, series.contact.values, truth.contact,
                        truth.valid) if truth.known else [],
         inputs, _compare_live(series, recording.live, replay.joints),
@@ -410,11 +425,9 @@ def doubts(analysis: Analysis) -> list[str]:
     """Return the reasons not to trust the result, if any."""
     errors = [error for error in analysis.accuracy.feet if error.treatment == ON_LINE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
-    silent = analysis.series.mode_counts().get(Mode.UNAVAILABLE, 0)
     return reasons_for_doubt(
         main, [score.agreement for score in analysis.contacts],
-        unexplained(analysis.series, analysis.weight),
-        silent / len(analysis.series.stamp_ns), analysis.inputs)
+        unexplained(analysis.series, analysis.weight), analysis.silent, analysis.inputs)
 
 
 def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], residual: float,
