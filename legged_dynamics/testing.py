@@ -32,7 +32,7 @@ from legged_dynamics.model.standing import body_frames
 from legged_dynamics.resources import robot_files
 from legged_dynamics.simulation import Schedule, SimulatedRobot
 from legged_dynamics.spatial.frames import GRAVITY
-from legged_dynamics.spatial.rotations import rotation_from_quaternion
+from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ class Requirements:
         Gaussian.
     width : float
         Deviation over error, both root mean square; wide bars that say nothing are not honest.
+    symmetry : float
+        Of a mean force, from the mirrored one of a mirrored robot, of the weight.
     delay : float
         Age of what an estimate describes [s].
     settling : float
@@ -68,6 +70,7 @@ class Requirements:
     contact: float = 0.85
     coverage: float = 0.8
     width: float = 5.0
+    symmetry: float = 0.01
     delay: float = 0.05
     settling: float = 0.3
 
@@ -232,8 +235,9 @@ def _ask(estimator: Estimator, trial: Trial, measurements: Sequence[Measurement]
     return found
 
 
-def _answers(estimator: Estimator, trial: Trial, need: Requirements) -> _Answers:
-    said = [one for one in _ask(estimator, trial) if one is not None]
+def _answers(estimator: Estimator, trial: Trial, need: Requirements,
+             measurements: Sequence[Measurement] | None = None) -> _Answers:
+    said = [one for one in _ask(estimator, trial, measurements) if one is not None]
     assert said, 'expected estimates, got none'
     for one in said:
         assert np.shape(one.force) == (len(trial.feet), 3), (
@@ -292,6 +296,50 @@ def check_contact(estimator: Estimator, need: Requirements) -> None:
         assert right > need.contact, f'contacts are right in {100 * right:.0f} % of a trot'
 
 
+def check_symmetry(estimator: Estimator, need: Requirements) -> None:
+    """Check that a robot and its mirror image, the same robot, get mirrored forces."""
+    trial = make_trial()
+    found = _answers(estimator, trial, need)
+    joints, feet = _mirror(trial.model, trial.feet)
+    other = _answers(estimator, trial, need, [_mirrored(one, trial, joints)
+                                              for one in trial.measurements])
+    turned = other.force[:, feet] * [1.0, -1.0, 1.0]
+    off = np.abs(turned.mean(axis=0) - found.force.mean(axis=0)).max() / trial.weight
+    assert off < need.symmetry, (f'a mirrored trot: mean forces differ by {100 * off:.1f} % of '
+                                 'the weight')
+
+
+def _mirror(model: RobotModel, feet: Sequence[str]) -> tuple[np.ndarray, list[int]]:
+    """Return (nj, nj) that takes joints to those of the other side, and each foot's partner."""
+    flip = np.array([1.0, -1.0, 1.0])
+    rotation, origin = body_frames(model, np.zeros(model.nq))
+    axes = rotation[1:, :, 2]
+    matrix = np.zeros((model.n_joints, model.n_joints))
+    for k, (axis, place) in enumerate(zip(axes, origin[1:])):
+        partner = int(np.linalg.norm(origin[1:] - flip * place, axis=1).round(6).argmin()
+                      if abs(place[1]) > 1e-6 else k)
+        same = [j for j in range(model.n_joints)
+                if np.allclose(origin[1 + j], origin[1 + partner], atol=1e-6)
+                and abs(axes[j] @ (-flip * axis)) > 0.99]
+        matrix[same[0], k] = np.sign(axes[same[0]] @ (-flip * axis))
+    places = np.array([rotation[body] @ pose.p + origin[body]
+                       for body, pose in map(model.frame, feet)])
+    return matrix, [int(np.linalg.norm(places - flip * place, axis=1).argmin())
+                    for place in places]
+
+
+def _mirrored(one: Measurement, trial: Trial, joints: np.ndarray) -> Measurement:
+    assert (one.effort is not None and one.angular_velocity is not None
+            and one.linear_acceleration is not None and one.orientation is not None)
+    flip = np.diag([1.0, -1.0, 1.0])
+    imu = trial.base_rotation[0].T @ trial.imu_rotation[0]
+    base = flip @ rotation_from_quaternion(one.orientation) @ imu.T @ flip
+    return Measurement(
+        one.stamp_ns, joints @ one.position, joints @ one.velocity, joints @ one.effort,
+        -imu.T @ flip @ imu @ one.angular_velocity,
+        imu.T @ flip @ imu @ one.linear_acceleration, quaternion_from_rotation(base @ imu))
+
+
 # -------------------------------------------------------------------------------------------------
 # Honesty, causality, determinism.
 
@@ -344,8 +392,8 @@ def _assert_same(first: Sequence[Estimate | None], second: Sequence[Estimate | N
 
 Check = Callable[[Estimator, Requirements], None]
 CHECKS: tuple[Check, ...] = (
-    check_weight_at_rest, check_momentum, check_no_pull, check_contact, check_error_bars,
-    check_causality, check_determinism)
+    check_weight_at_rest, check_momentum, check_no_pull, check_contact, check_symmetry,
+    check_error_bars, check_causality, check_determinism)
 
 
 def check_estimator(estimator: Estimator, requirements: Requirements | None = None) -> None:

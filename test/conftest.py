@@ -23,7 +23,7 @@ LONGEST = (
     'nodes/test_nodes_over_dds.py', 'nodes/test_foot_forces_over_dds.py', 'test_examples.py',
     'simulation/test_climbing_twin.py', 'identification/test_identify.py',
     'nodes/test_postures.py', 'nodes/test_workspace_controller.py')
-OPTIONAL = ('distributed', 'hypothesis', 'launch', 'launch_ros', 'mujoco', 'pinocchio',
+OPTIONAL = ('hypothesis', 'launch', 'launch_ros', 'mujoco', 'pinocchio',
             'mcap', 'playwright', 'pyarrow', 'quadprog', 'rich', 'rosbags', 'trimesh', 'viser')
 
 
