@@ -170,13 +170,13 @@ class SensorNoise(CheckedSettings):
         'noise.velocity_age', 0.0, 's',
         'How much older joint velocities are than the positions of their message, as behind a '
         'low-pass; 0: not known, and learned.', 0.0, 0.02)
-    joint_position: list[float] = setting(
+    joint_position: Sequence[float] = setting(
         'noise.joint_position', [], 'rad',
         'Position, one per joint in command order; empty: noise.position.', 0.0)
-    joint_velocity: list[float] = setting(
+    joint_velocity: Sequence[float] = setting(
         'noise.joint_velocity', [], 'rad/s',
         'Velocity, one per joint in command order; empty: noise.velocity.', 0.0)
-    joint_effort: list[float] = setting(
+    joint_effort: Sequence[float] = setting(
         'noise.joint_effort', [], 'N m',
         'Torque, one per joint in command order; empty: noise.effort.', 0.0)
     gyro: float = setting(
@@ -223,7 +223,7 @@ class SensorNoise(CheckedSettings):
 
         """
         found = np.full(model.n_joints, float(getattr(self, quantity)))
-        each: list[float] = getattr(self, f'joint_{quantity}')
+        each: Sequence[float] = getattr(self, f'joint_{quantity}')
         names = joints or model.joint_names
         if each and len(each) != len(names):
             raise ConfigurationError(f'noise.joint_{quantity}: expected {len(names)} values, one '
