@@ -16,7 +16,7 @@ from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import PARENT, Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
-from legged_dynamics.model.sensor_correction import SensorCorrection, keep_tuples
+from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -170,13 +170,13 @@ class SensorNoise(CheckedSettings):
         'noise.velocity_age', 0.0, 's',
         'How much older joint velocities are than the positions of their message, as behind a '
         'low-pass; 0: not known, and learned.', 0.0, 0.02)
-    joint_position: tuple[float, ...] = setting(
+    joint_position: Sequence[float] = setting(
         'noise.joint_position', [], 'rad',
         'Position, one per joint in command order; empty: noise.position.', 0.0)
-    joint_velocity: tuple[float, ...] = setting(
+    joint_velocity: Sequence[float] = setting(
         'noise.joint_velocity', [], 'rad/s',
         'Velocity, one per joint in command order; empty: noise.velocity.', 0.0)
-    joint_effort: tuple[float, ...] = setting(
+    joint_effort: Sequence[float] = setting(
         'noise.joint_effort', [], 'N m',
         'Torque, one per joint in command order; empty: noise.effort.', 0.0)
     gyro: float = setting(
@@ -195,9 +195,6 @@ class SensorNoise(CheckedSettings):
     center_of_mass: float = setting(
         'noise.center_of_mass', 0.002, 'm',
         "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        keep_tuples(self)
 
     def of_joints(self, quantity: str, model: RobotModel, joints: Sequence[str] = ()
                   ) -> np.ndarray:
@@ -226,7 +223,7 @@ class SensorNoise(CheckedSettings):
 
         """
         found = np.full(model.n_joints, float(getattr(self, quantity)))
-        each: tuple[float, ...] = getattr(self, f'joint_{quantity}')
+        each: Sequence[float] = getattr(self, f'joint_{quantity}')
         names = joints or model.joint_names
         if each and len(each) != len(names):
             raise ConfigurationError(f'noise.joint_{quantity}: expected {len(names)} values, one '

@@ -27,32 +27,32 @@ _AXES = {f'{sign}{axis}': value * np.eye(3)[i] for i, axis in enumerate('xyz')
 class SensorSettings(CheckedSettings):
     """What the YAML says about the readings of a driver."""
 
-    rename: Mapping[str, str] = setting(
+    rename: list[str] = setting(
         'robot.sensors.rename', [], '',
         "Joints that the driver gives another joint's readings, as DRIVER=URDF.")
-    rename_effort: Mapping[str, str] = setting(
+    rename_effort: list[str] = setting(
         'robot.sensors.rename_effort', [], '', 'The same for the efforts alone.')
-    position_scale: tuple[float, ...] = setting(
+    position_scale: list[float] = setting(
         'robot.sensors.position_scale', [], '1',
         'Factor from reported to true position: one, or one per joint in command order.')
-    position_offset: tuple[float, ...] = setting(
+    position_offset: list[float] = setting(
         'robot.sensors.position_offset', [], 'rad',
         'Added to the scaled position: one, or one per joint in command order.')
-    velocity_scale: tuple[float, ...] = setting(
+    velocity_scale: list[float] = setting(
         'robot.sensors.velocity_scale', [], '1',
         'Factor from reported to true velocity: one, or one per joint in command order.')
-    effort_scale: tuple[float, ...] = setting(
+    effort_scale: list[float] = setting(
         'robot.sensors.effort_scale', [], '1',
         'Factor from reported to true effort: one, or one per joint in command order.')
-    effort_offset: tuple[float, ...] = setting(
+    effort_offset: list[float] = setting(
         'robot.sensors.effort_offset', [], 'N m',
         'Added to the scaled effort: one, or one per joint in command order.')
-    ignore_effort: tuple[str, ...] = setting(
+    ignore_effort: list[str] = setting(
         'robot.sensors.ignore_effort', [], '', 'Joints whose efforts are not to be believed.')
-    imu_axes: tuple[str, ...] = setting(
+    imu_axes: list[str] = setting(
         'robot.sensors.imu_axes', ['x', 'y', 'z'], '',
         "The IMU link's x, y and z axis as axes of the reported vectors, such as -y.")
-    imu_rpy: tuple[float, ...] = setting(
+    imu_rpy: list[float] = setting(
         'robot.sensors.imu_rpy', [0.0, 0.0, 0.0], 'rad',
         'Further rotation from the reported axes into those of the IMU link.')
     gyro_scale: float = setting(
@@ -63,10 +63,10 @@ class SensorSettings(CheckedSettings):
     add_gravity: bool = setting(
         'robot.sensors.add_gravity', False, '',
         'Whether the acceleration comes without gravity, which the orientation then adds.')
-    gyro_bias: tuple[float, ...] = setting(
+    gyro_bias: list[float] = setting(
         'robot.sensors.gyro_bias', [0.0, 0.0, 0.0], 'rad/s',
         "Taken off the turned and scaled angular velocity, in the IMU link's axes.")
-    accelerometer_bias: tuple[float, ...] = setting(
+    accelerometer_bias: list[float] = setting(
         'robot.sensors.accelerometer_bias', [0.0, 0.0, 0.0], 'm/s^2',
         "Taken off the turned and scaled acceleration, in the IMU link's axes.")
     imu_delay: float = setting(
@@ -84,39 +84,67 @@ class SensorSettings(CheckedSettings):
 SETTINGS = SensorSettings.table()
 
 
-def keep_tuples(settings: CheckedSettings) -> None:
-    """Make the lists of new settings tuples, as what is compared and kept must not change."""
-    for name, value in list(vars(settings).items()):
-        if isinstance(value, list):
-            object.__setattr__(settings, name, tuple(value))
-
-
 @dataclass(frozen=True)
-class SensorCorrection(SensorSettings):
+class SensorCorrection:
     """
     From what a driver reports to what is true.
 
-    Its settings, lists as tuples; `rename` and `rename_effort` map a driver's name to the joint of
-    the URDF. ``joints``: command order of what is per joint; empty for the model's.
+    Attributes
+    ----------
+    rename, rename_effort : mapping of str to str
+        Map from the name that the driver uses to the joint of the URDF it belongs to.
+    position_scale, position_offset, velocity_scale, effort_scale, effort_offset : tuple of float
+        None, one for all, or one per joint of `joints`.
+    ignore_effort : tuple of str
+        Joints whose efforts are not used.
+    imu_axes : tuple of str
+        The IMU link's axes as axes of the reported vectors.
+    imu_rpy, gyro_bias, accelerometer_bias : tuple of float
+        Rotation from the reported axes to the IMU link's [rad], and biases that are
+        subtracted after it [rad/s, m/s^2].
+    gyro_scale, accelerometer_scale : float
+        Factors from reported to true values.
+    add_gravity : bool
+        Whether the reported acceleration lacks gravity.
+    imu_delay : float [s]
+        How much later the stamps of the IMU are than those of the joints at one instant.
+    quaternion_order : {'xyzw', 'wxyz'}
+        Order of the reported orientation.
+    ignore_orientation : bool
+        Whether the reported orientation is not used.
+    joints : tuple of str
+        Command order; empty for the model's.
+
     """
 
+    rename: Mapping[str, str]
+    rename_effort: Mapping[str, str]
+    position_scale: tuple[float, ...] = ()
+    position_offset: tuple[float, ...] = ()
+    velocity_scale: tuple[float, ...] = ()
+    effort_scale: tuple[float, ...] = ()
+    effort_offset: tuple[float, ...] = ()
+    ignore_effort: tuple[str, ...] = ()
+    imu_axes: tuple[str, ...] = ('x', 'y', 'z')
+    imu_rpy: tuple[float, ...] = (0.0, 0.0, 0.0)
+    gyro_scale: float = 1.0
+    accelerometer_scale: float = 1.0
+    add_gravity: bool = False
+    gyro_bias: tuple[float, ...] = (0.0, 0.0, 0.0)
+    accelerometer_bias: tuple[float, ...] = (0.0, 0.0, 0.0)
+    imu_delay: float = 0.0
+    quaternion_order: str = 'xyzw'
+    ignore_orientation: bool = False
     joints: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ('rename', 'rename_effort'):
-            if not isinstance(pairs := getattr(self, name), Mapping):
-                object.__setattr__(self, name, _renaming(name, pairs))
-        keep_tuples(self)
 
     @classmethod
     def none(cls, joints: Sequence[str] = ()) -> SensorCorrection:
         """Return the correction that changes nothing; ``joints``: command order."""
-        return cls(joints=tuple(joints))
+        return cls({}, {}, joints=tuple(joints))
 
     @classmethod
-    def from_parameters(cls, values: Mapping[str, Any] | None = None) -> SensorCorrection:
+    def from_parameters(cls, values: Mapping[str, Any]) -> SensorCorrection:
         """Return the correction from dotted parameter names, ignoring others."""
-        values = values or {}
         own = {name: value for name, value in values.items() if name.startswith(PREFIX)}
         found: dict[str, Any] = dict(vars(SensorSettings.from_parameters(own)))
         joints = tuple(values.get('robot.joints') or ())
@@ -130,10 +158,14 @@ class SensorCorrection(SensorSettings):
             if len(found[key]) != 3:
                 raise ConfigurationError(f'{PREFIX}{key}: expected 3 values, '
                                          f'got {len(found[key])}')
-        axes = found['imu_axes']
+        axes = tuple(str(axis) for axis in found['imu_axes'])
         if {axis.lstrip('+-') for axis in axes} != set('xyz') or not set(axes) <= set(_AXES):
             raise ConfigurationError(f'{PREFIX}imu_axes: expected x, y and z in some order, each '
-                                     f'with a sign or without, got {axes}')
+                                     f'with a sign or without, got {list(axes)}')
+        found.update({name: tuple(value) for name, value in found.items()
+                      if isinstance(value, list)}, imu_axes=axes,
+                     rename=_renaming('rename', found['rename']),
+                     rename_effort=_renaming('rename_effort', found['rename_effort']))
         return cls(joints=joints, **found)
 
     @property
@@ -227,7 +259,7 @@ class SensorCorrection(SensorSettings):
 def _renaming(name: str, pairs: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in pairs:
-        driver, separator, urdf = pair.partition('=')
+        driver, separator, urdf = str(pair).partition('=')
         if not (driver and separator and urdf) or driver in found or urdf in found.values():
             raise ConfigurationError(f'{PREFIX}{name}: expected DRIVER=URDF, each name once on '
                                      f'each side, got {pair!r}')
