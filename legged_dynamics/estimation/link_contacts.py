@@ -12,6 +12,7 @@ beyond doubt.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,6 +29,9 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, link_pose, touch_points
 from legged_dynamics.spatial import Transform
+from legged_dynamics.spatial.algebra import add, dot, load3, rotate
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import get3, get9
 
 
 @dataclass(frozen=True)
@@ -120,9 +124,12 @@ class LinkContacts:
         poses = body_poses(model, config.nominal_in(model))
         feet = [link_pose(model, poses, foot.link) for foot in config.feet]
         height = max(max(-float(pose.p[2]) for pose in feet), 0.02)
-        self.points = TouchingPoints.of(model, config, height, feet, settings)
+        self.points = points = TouchingPoints.of(model, config, height, feet, settings)
         self._every = max(round(settings.interval * rate), 2)
         self._set_errors(config, height)
+        self._bodies_and_feet = np.stack([points.body, points.foot], axis=1)
+        self._spheres = np.column_stack([points.place, points.radius])
+        self._gaps = np.zeros(len(points.body))
         mount = model.frame(config.imu_link or config.base_link or model.base_link)
         self._mount = mount.pose.R if mount.body == 0 else None
         # Joints that move each body, and those that slide.
@@ -175,7 +182,9 @@ class LinkContacts:
         base[6:] = self._mount @ a if accelerometer else GRAVITY * normal
         newton_euler(self._model.tree, q, self._still, self._still, base, self._workspace,
                      self._tau)
-        off = self._gaps(normal, contact)
+        find_gaps(self._workspace, normal, contact, self._bodies_and_feet, self._spheres,
+                  self._gaps)
+        off = self._gaps[self.points.n_feet:]
         near = bool((off < self.points.near).any())
         if self._watching and near:
             self._solve(q, mean[self._columns['effort']], normal, off)
@@ -190,23 +199,6 @@ class LinkContacts:
         state = self._workspace[body]
         R = state[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
         return np.einsum('nij,nj->ni', R, points) + state[:, POSITION:POSITION + 3]
-
-    def _heights(self, normal: np.ndarray) -> np.ndarray:
-        """Return how high the lowest points of all spheres are over the base's origin [m]."""
-        points = self.points
-        return self._placed(points.body, points.place) @ normal - points.radius
-
-    def _gaps(self, normal: np.ndarray, contact: np.ndarray) -> np.ndarray:
-        """
-        Return the heights [m] of points of links over the ground.
-
-        That is as high as a foot in contact (the one that is nearest), or as the lowest point.
-        """
-        height, n_feet = self._heights(normal), self.points.n_feet
-        ground = height[:n_feet][contact[self.points.foot[:n_feet]] > 0.5]
-        if not len(ground):
-            ground = height.min(keepdims=True)
-        return np.abs(height[n_feet:, None] - ground).min(axis=1)
 
     # ---- statics ---------------------------------------------------------------------------
 
@@ -336,6 +328,37 @@ class LinkContacts:
         variance = self._base_error ** 2 + np.diag(
             total @ covariance[np.ix_(kept, kept)] @ total.T)
         self.found = FoundContacts(force, deviation, point, np.sqrt(variance))
+
+
+@part
+def _height(bodies, normal, body, sphere):
+    """Return how high the lowest point of a sphere on a body is over the base's origin."""
+    return dot(normal, add(get3(bodies, body, POSITION),
+                           rotate(get9(bodies, body, ROTATION), load3(sphere, 0)))) - sphere[3]
+
+
+@lean_kernel
+def find_gaps(bodies, normal, contact, owners, spheres, gaps):
+    """
+    Fill each point's height above ground, set by contact feet or the lowest point [m].
+
+    ``owners`` (n, 2): body and foot (-1: none); ``spheres`` (n, 4): place on the body and
+    radius.
+    """
+    up = load3(normal, 0)
+    lowest, stands = math.inf, False
+    for k in range(gaps.shape[0]):
+        foot = owners[k, 1]
+        gaps[k] = _height(bodies, up, owners[k, 0], spheres[k])
+        lowest = min(lowest, gaps[k])
+        stands = stands or (foot >= 0 and contact[foot] > 0.5)
+    for k in range(gaps.shape[0] - 1, -1, -1):      # feet, which come first, keep their heights
+        gap = math.inf if stands else math.fabs(gaps[k] - lowest)
+        for i in range(k + 1 if stands else 0):
+            foot = owners[i, 1]
+            if foot >= 0 and contact[foot] > 0.5:
+                gap = min(gap, math.fabs(gaps[k] - gaps[i]))
+        gaps[k] = gap
 
 
 def _cross_matrix(points: np.ndarray) -> np.ndarray:

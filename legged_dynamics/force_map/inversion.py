@@ -264,12 +264,10 @@ def stacked_inequalities(parts: Sequence[tuple[np.ndarray, np.ndarray]]
         Block-diagonal A, and b.
 
     """
-    A = np.zeros((sum(len(b) for _, b in parts), sum(a.shape[1] for a, _ in parts)))
-    row = column = 0
-    for a, _ in parts:
-        A[row:row + len(a), column:column + a.shape[1]] = a
-        row, column = row + len(a), column + a.shape[1]
-    return A, np.concatenate([b for _, b in parts]) if parts else np.zeros(0)
+    if not parts:
+        return np.zeros((0, 0)), np.zeros(0)
+    from scipy.linalg import block_diag  # slow to import
+    return block_diag(*(a for a, _ in parts)), np.concatenate([b for _, b in parts])
 
 
 def _checked(force_map: AffineMap, desired: np.ndarray, reference: np.ndarray | None

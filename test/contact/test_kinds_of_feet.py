@@ -17,7 +17,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics
 from legged_dynamics.estimation import LegOdometry, Measurement
-from legged_dynamics.estimation.link_contacts import LinkContacts
+from legged_dynamics.estimation.link_contacts import LinkContacts, find_gaps
 from legged_dynamics.estimation.rails import Rails
 from legged_dynamics.model import Inertia, Joint, RobotConfig, RobotModel
 from legged_dynamics.model.feet import KINDS, foot_of_kind
@@ -104,13 +104,16 @@ def test_contacts_off_the_feet_are_compared_with_where_feet_touch(kind):
     columns = {name: slice(0, model.nv) for name in (
         'position', 'velocity', 'effort', 'gyro', 'acceleration')}
     off = LinkContacts(model, config, 500.0, columns, slice(0, 3), slice(3, 7))
-    zero = np.zeros(model.nv)
-    forward_kinematics(model.tree, q, zero, zero, np.zeros(9), off._workspace)
-    found = off._heights(np.array(UP))[:off.points.n_feet]
+    bodies, zero = body_workspace(model), np.zeros(model.nv)
+    forward_kinematics(model.tree, q, zero, zero, np.zeros(9), bodies)
+    count = off.points.n_feet
+    gaps, standing = np.zeros(count), np.eye(4)[0]
+    find_gaps(bodies, UP, standing, off._bodies_and_feet[:count], off._spheres[:count], gaps)
     poses, (centers, radius) = frame_poses(model, q), places(kind)
-    for link, heights in zip(LINKS, np.split(found, len(LINKS))):
-        wanted = (poses[link].p + centers @ poses[link].R.T)[:, 2] - radius
-        np.testing.assert_allclose(np.sort(heights), np.sort(wanted), atol=1e-12)
+    heights = [(poses[link].p + centers @ poses[link].R.T)[:, 2] - radius for link in LINKS]
+    for i, found in enumerate(np.split(gaps, len(LINKS))):
+        wanted = [np.abs(height - heights[0]).min() for height in heights[i]]
+        np.testing.assert_allclose(np.sort(found), np.sort(wanted), atol=1e-12)
 
 
 def cart(kind):

@@ -125,6 +125,8 @@ class Hypotheses:
         yield
         self._test_delays(z, found, information)
         yield
+        if self.rejected[parameters.gains].any():   # loads are then pulled by what gains leave
+            z[parameters.of_torques] *= settings.secondary_weight
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]

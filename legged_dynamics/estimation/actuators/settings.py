@@ -65,6 +65,7 @@ class LearnerSettings:
     right_gain_odds: float = 3.0        # of right gains before there are data
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
     mass_deviation: float = 0.04        # error of all masses alike, as a share
+    secondary_weight: float = 0.5       # of loads' deviations once gains are rejected
 
     # Doubt about torques
     usual_residual: float = 0.008       # torque limits, of a swinging joint of a right model
