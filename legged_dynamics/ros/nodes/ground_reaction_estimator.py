@@ -57,8 +57,13 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
         markers.foot_rows(reaction)[:, [*range(6), *range(15, 18), *range(6, 15)]].ravel(),
         reaction.net_wrench, reaction.center_of_pressure, reaction.external_wrench,
         reaction.external_deviation, reaction.ground_normal, reaction.external_torque])
+    return _known_efforts(dialect, reaction, _names(reaction.feet, reaction.joints), values)
+
+
+def _known_efforts(dialect: Dialect, reaction: GroundReaction, names: Sequence[str],
+                   values: np.ndarray) -> Any:
+    """Return a JointState of the values that are known."""
     known = np.isfinite(values)
-    names = _names(reaction.feet, reaction.joints)
     if not known.all():
         names = [name for name, there in zip(names, known.tolist()) if there]
     return convert.joint_state(dialect, reaction.latest_ns, names, effort=values[known])
@@ -292,12 +297,9 @@ class _ReactionTopics:
         self._all.publish(all_of(self._dialect, reaction))
 
     def _publish_external(self, reaction: GroundReaction) -> None:
-        torque = reaction.external_torque
-        known = np.isfinite(torque)
-        if known.any():
-            names = [name for name, there in zip(reaction.joints, known) if there]
-            self._external.publish(convert.joint_state(self._dialect, reaction.latest_ns, names,
-                                                       effort=torque[known]))
+        made = _known_efforts(self._dialect, reaction, reaction.joints, reaction.external_torque)
+        if made.name:
+            self._external.publish(made)
 
     def _publish_markers(self, reaction: GroundReaction, base: str) -> None:
         rate = self._parameters['markers.rate']
