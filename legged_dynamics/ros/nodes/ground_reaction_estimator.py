@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -29,7 +29,6 @@ from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.diagnostics import (
     InputMonitor,
     Pace,
-    PreparedPublisher,
     publish_if_heard,
 )
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent
@@ -238,44 +237,35 @@ class _ReactionTopics:
         self._base, self._pace = estimator.model.base_link, Pace()
         self._warned = False
         made, base, feet, still = StandaloneDialect(), self._base, estimator.feet, [0.0] * 6
-        self._outputs: list[tuple[PreparedPublisher, Callable[[GroundReaction],
-                                                              Sequence[float]]]] = []
+        push, qos = convert.wrench_stamped(made, 0, pushed, still), self._dialect.qos.reliable(500)
+        endpoints, rows = common.endpoints, list[tuple[str, Any, Any]]()
         for i, foot in enumerate(feet):
-            self._open_foot(i, foot)
-        self._open('net_wrench', convert.wrench_stamped(made, 0, base, still),
-                   lambda r: r.net_wrench.tolist())
-        self._open('center_of_pressure', convert.point_stamped(made, 0, base, still[:3]),
-                   lambda r: _known(r.center_of_pressure))
-        push = convert.wrench_stamped(made, 0, pushed, still)
-        self._open('external_wrench', push, lambda r: r.link_wrench.tolist())
-        self._open('external_wrench_stddev', push, lambda r: r.link_deviation.tolist())
+            wrench = convert.wrench_stamped(made, 0, foot, still)
+            rows += [(f'{foot}/wrench', wrench, lambda r, i=i: r.wrench[i].tolist()),
+                     (f'{foot}/contact', convert.boolean(made, False),
+                      lambda r, i=i: [r.latest_contact[i]]),
+                     (f'{foot}/wrench_stddev', wrench,
+                      lambda r, i=i: markers.deviations(r)[i].tolist()),
+                     (f'{foot}/contact_probability', convert.float64(made, 0.0),
+                      lambda r, i=i: [r.contact_probability[i]])]
+        rows += [('net_wrench', convert.wrench_stamped(made, 0, base, still),
+                  lambda r: r.net_wrench.tolist()),
+                 ('center_of_pressure', convert.point_stamped(made, 0, base, still[:3]),
+                  lambda r: _known(r.center_of_pressure)),
+                 ('external_wrench', push, lambda r: r.link_wrench.tolist()),
+                 ('external_wrench_stddev', push, lambda r: r.link_deviation.tolist())]
         if markers.installed(self._dialect):        # the optional package legged_dynamics_msgs
-            self._open('contacts', markers.foot_contacts(made, feet, base),
-                       markers.contact_numbers)
-            self._open('foot_reactions', markers.foot_reactions(made, feet, base),
-                       markers.reaction_numbers)
-        self._external = self._publisher('sensor_msgs/msg/JointState', 'external_torque')
-        self._all = self._publisher('sensor_msgs/msg/JointState', 'reactions')
-        self._markers = self._publisher('visualization_msgs/msg/MarkerArray', 'markers')
-
-    def _open_foot(self, i: int, foot: str) -> None:
-        made = StandaloneDialect()
-        wrench = convert.wrench_stamped(made, 0, foot, [0.0] * 6)
-        self._open(f'{foot}/wrench', wrench, lambda r: r.wrench[i].tolist())
-        self._open(f'{foot}/contact', convert.boolean(made, False),
-                   lambda r: [r.latest_contact[i]])
-        self._open(f'{foot}/wrench_stddev', wrench, lambda r: markers.deviations(r)[i].tolist())
-        self._open(f'{foot}/contact_probability', convert.float64(made, 0.0),
-                   lambda r: [r.contact_probability[i]])
-
-    def _publisher(self, kind: str, topic: str) -> Any:
-        return self._common.endpoints.publisher(kind, f'~/{topic}',
-                                                self._dialect.qos.reliable(500))
-
-    def _open(self, topic: str, message: Any,
-              numbers: Callable[[GroundReaction], Sequence[float]]) -> None:
-        self._outputs.append((self._common.endpoints.prepared(
-            f'~/{topic}', message, self._dialect.qos.reliable(500)), numbers))
+            rows += [('contacts', markers.foot_contacts(made, feet, base),
+                      markers.contact_numbers),
+                     ('foot_reactions', markers.foot_reactions(made, feet, base),
+                      markers.reaction_numbers)]
+        self._outputs = [(endpoints.prepared(f'~/{topic}', message, qos), numbers)
+                         for topic, message, numbers in rows]
+        self._external, self._all, self._markers = (
+            endpoints.publisher(kind, f'~/{topic}', qos) for kind, topic in (
+                ('sensor_msgs/msg/JointState', 'external_torque'),
+                ('sensor_msgs/msg/JointState', 'reactions'),
+                ('visualization_msgs/msg/MarkerArray', 'markers')))
 
     def publish(self, reaction: GroundReaction) -> None:
         """Publish an estimate with its stamp."""
