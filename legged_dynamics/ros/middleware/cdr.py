@@ -67,11 +67,7 @@ def _reader(name: str) -> Callable[[bytes, int], tuple[Any, int]]:
 
 @cache
 def item_readers(name: str) -> tuple[Callable[[bytes, int], tuple[Any, int]], ...]:
-    """
-    Return the readers of a message whose last field is a list: of what is before it, and an item.
-
-    The first returns a tuple of the fields' values, the number of items last.
-    """
+    """Return readers of what is before a message's last list, its length last, and of items."""
     *before, items = definition(name).fields
     head = Definition(name, (*before, Field('count', 'uint32', None)), {})
     return _compile_reader(head, lambda *values: values), _reader(items.type)

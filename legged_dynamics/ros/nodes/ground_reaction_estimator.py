@@ -49,8 +49,7 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     """
     Return all results of an estimate as a sensor_msgs/JointState of named values.
 
-    ``effort`` of ``<foot>/force.x`` (foot link), ``<foot>/contact``,
-    ``center_of_pressure.x`` (base link) and so on; unknown values are left out.
+    ``effort`` of ``<foot>/force.x`` (foot link) and so on; unknown values are left out.
     """
     values = np.concatenate([
         markers.foot_rows(reaction)[:, [*range(6), *range(15, 18), *range(6, 15)]].ravel(),
