@@ -407,8 +407,7 @@ WARM = Verb(
         argument('--keep', 'DAYS', 'delete kernels not used for so long', float,
                  default=60.0),
         argument('--into', 'FILE', 'compile for any processor of this kind, and write all kernels '
-                 'into one file: what a wheel brings', Path),
-        switch('--parts', 'print the part done, from 0 to 1, again and again: for programs')))
+                 'into one file: what a wheel brings', Path)))
 # In the order of the help.
 VERBS = (DEMO, RUN, RECORD, REPAIR, ANALYZE, VIEW, DOCTOR, VALIDATE, IDENTIFY, INVERSE_DYNAMICS,
          CONVERT, INFO, NEW_ROBOT, FORCE_MAP, REPRODUCE, STICKYBOT, STICKYBOT_SWEEP, WARM)

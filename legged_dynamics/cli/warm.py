@@ -46,8 +46,6 @@ def run(args: argparse.Namespace) -> int:
             made += 1
             part = min(made / total, 0.99)
             bar(part)
-            if args.parts:
-                print(f'{part:.3f}', flush=True)
             if args.into is not None and made % SAID_EVERY == 0:
                 print(f'Compiling kernels: {part:.0%}', file=sys.stderr, flush=True)
         kernel_cache.watchers.append(count)

@@ -214,10 +214,10 @@ def test_a_flood_is_bounded_and_told(bench, capfd):
     imu = serialize(convert.imu(node.component.dialect, 1, 'imu', np.zeros(3), np.zeros(3),
                                 np.array([0.0, 0.0, 0.0, 1.0]), (1.0, 1.0, 1.0)),
                     'sensor_msgs/msg/Imu')
-    taker._bounds._clock = lambda now=taker._bounds._since: now     # all at once
+    taker.bounds._clock = lambda now=taker.bounds._since: now     # all at once
     before = node.component.input.imu.received
     for _ in range(9_000):
-        taker.take(imu)
+        taker.callback(imu)
     assert node.component.input.imu.received - before == round(FASTEST * LONGEST_PAUSE)
     assert 'the rest is left unread' in capfd.readouterr().err
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.joint_order import JointOrder, Mimics, listing
 from legged_dynamics.model.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.ros.middleware.cdr import HEADER, item_readers
 from legged_dynamics.ros.middleware.protocol import stamp_ns
 
 __all__ = [
@@ -270,23 +271,14 @@ def _unit(message: Any, what: str) -> np.ndarray:
 # objects for thousands of points at once would take longer than a control tick.
 
 
-# Bytes of the encapsulation header; alignment counts from its end.
-HEADER = 4
-# Bytes of a transform and of a twist.
-TRANSFORM = 56
-TWIST = 48
-
-
 class TrajectoryReader:
     """Reads one body's trajectory points from CDR bytes; ``left``: points not yet read."""
 
     def __init__(self, cdr: bytes):
-        self._cdr, self._order = cdr, '<' if cdr[1:2] == b'\x01' else '>'
-        self._at, self._before = HEADER + 8, -1.0       # behind the stamp
-        self.frame_id = self._text()
-        for _ in range(self._number()):
-            self._text()                                # joint names do not matter for a body
-        self.count = self.left = self._number()
+        head, self._point = item_readers('trajectory_msgs/msg/MultiDOFJointTrajectory')
+        self._body, self._at, self._before = bytes(cdr[len(HEADER):]), 0, -1.0
+        header, _, self.count = self._next(head)    # joint names do not matter for a body
+        self.frame_id, self.left = header.frame_id, self.count
         if not self.count:
             raise MeasurementError('trajectory: expected points, got none')
 
@@ -300,17 +292,14 @@ class TrajectoryReader:
         k = min(most, self.left)
         times, poses = np.empty(k), np.empty((k, 7))
         for i in range(k):
-            number = self._number()
-            if number != 1:
-                raise MeasurementError('trajectory: expected one transform (of the base) in '
-                                       f'point {self.count - self.left + i}, got {number}')
-            poses[i] = self._take('7d', 8, TRANSFORM)
-            for _ in range(2):                          # velocities, accelerations
-                twists = self._number()
-                if twists:
-                    self._at = self._aligned(8) + TWIST * twists
-            seconds, nanoseconds = self._take('iI', 4, 8)
-            times[i] = seconds + 1e-9 * nanoseconds
+            point = self._next(self._point)
+            if len(point.transforms) != 1:
+                raise MeasurementError(
+                    'trajectory: expected one transform (of the base) in point '
+                    f'{self.count - self.left + i}, got {len(point.transforms)}')
+            at, turn = point.transforms[0].translation, point.transforms[0].rotation
+            poses[i] = at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w
+            times[i] = point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
             if times[i] <= self._before or times[i] < 0.0:
                 raise MeasurementError('trajectory: expected time_from_start to rise from zero or '
                                        f'above, got {times[i]} s after {self._before} s')
@@ -324,25 +313,15 @@ class TrajectoryReader:
                                    f'{lengths.tolist()}')
         return times, poses[:, :3], poses[:, 3:] / lengths[:, None]
 
-    def _aligned(self, size: int) -> int:
-        return self._at + (HEADER - self._at) % size
-
-    def _take(self, form: str, alignment: int, size: int) -> tuple:
-        at = self._aligned(alignment)
-        self._at = at + size
+    def _next(self, read: Callable[[bytes, int], tuple[Any, int]]) -> Any:
         try:
-            return struct.unpack_from(self._order + form, self._cdr, at)
-        except struct.error as error:
+            found, self._at = read(self._body, self._at)
+        except (struct.error, ValueError) as error:
             raise MeasurementError('trajectory: the message ends after '
-                                   f'{len(self._cdr)} bytes: {error}') from error
-
-    def _number(self) -> int:
-        return int(self._take('I', 4, 4)[0])
-
-    def _text(self) -> str:
-        length = self._number()
-        text = self._take(f'{length}s', 1, length)[0]
-        return text.rstrip(b'\x00').decode(errors='replace')
+                                   f'{len(self._body)} bytes: {error}') from error
+        if self._at > len(self._body):
+            raise MeasurementError(f'trajectory: the message ends after {len(self._body)} bytes')
+        return found
 
 
 # -------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,7 +85,9 @@ LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 _IGNORED_FLAGS = {'--enable-rosout-logs', '--disable-rosout-logs', '--enable-stdout-logs',
                   '--disable-stdout-logs', '--enable-external-lib-logs',
                   '--disable-external-lib-logs'}
-_IGNORED_OPTIONS = {'-e', '--enclave', '--log-config-file', '--log-file-name'}
+# With an argument behind them; those that are not read are ignored.
+_OPTIONS = {'-r', '--remap', '-p', '--param', '--params-file', '--log-level', '-e', '--enclave',
+            '--log-config-file', '--log-file-name'}
 
 
 @dataclass(frozen=True)
@@ -140,25 +142,24 @@ class RosArguments:
                 inside = word == '--ros-args'
             elif not inside:
                 others.append(word)
-            elif word in ('-r', '--remap'):
-                remaps.append(_remap(_argument(words, word)))
-            elif word in ('-p', '--param'):
-                overrides.append(_parameter(_argument(words, word)))
-            elif word == '--params-file':
-                path = _argument(words, word)
-                overrides += [Override(parameter.selector, parameter.name, parameter.value, path)
-                              for parameter in read_parameters(path)]
-            elif word == '--log-level':
-                text = _argument(words, word)
-                log_level = text.rpartition(':=')[2].lower()
-                if log_level not in LOG_LEVELS:
-                    raise ConfigurationError(f'expected a log level ({", ".join(LOG_LEVELS)}), '
-                                             f'got {text!r}')
-            elif word in _IGNORED_OPTIONS:
-                _argument(words, word)
-            elif word not in _IGNORED_FLAGS:
+            elif word not in _IGNORED_FLAGS | _OPTIONS:
                 raise ConfigurationError(f'unknown ROS argument {word!r}; expected -p name:=value,'
                                          ' -r from:=to, --params-file FILE or --log-level LEVEL')
+            elif word in _OPTIONS:
+                text = next(words, None)
+                if text is None:
+                    raise ConfigurationError(f'{word} needs an argument behind it')
+                if word in ('-r', '--remap'):
+                    remaps.append(_remap(text))
+                elif word in ('-p', '--param'):
+                    overrides.append(_parameter(text))
+                elif word == '--params-file':
+                    overrides += [Override(*one[:3], text) for one in read_parameters(text)]
+                elif word == '--log-level':
+                    log_level = text.rpartition(':=')[2].lower()
+                    if log_level not in LOG_LEVELS:
+                        raise ConfigurationError(
+                            f'expected a log level ({", ".join(LOG_LEVELS)}), got {text!r}')
         return cls(tuple(remaps), tuple(overrides), log_level, tuple(others))
 
     def overrides_for(self, full_node_name: str) -> dict[str, Override]:
@@ -174,13 +175,6 @@ class RosArguments:
         return [f'{path} has nothing for this node ({full_node_name}): its parameters are for '
                 f'{", ".join(sorted(found)[:5])}' for path, found in selectors.items()
                 if not any(Override(one, '', None, path).fits(full_node_name) for one in found)]
-
-
-def _argument(words: Iterator[str], option: str) -> str:
-    word = next(words, None)
-    if word is None:
-        raise ConfigurationError(f'{option} needs an argument behind it')
-    return word
 
 
 def _split_rule(text: str, option: str) -> tuple[str, str]:

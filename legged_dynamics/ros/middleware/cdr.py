@@ -62,13 +62,26 @@ def _compile_writer(message: Definition) -> Callable[[Any, list, int], int]:
 @cache
 def _reader(name: str) -> Callable[[bytes, int], tuple[Any, int]]:
     """Return ``read(body, offset) -> (message, offset)``."""
+    return _compile_reader(definition(name), message_class(name))
+
+
+@cache
+def item_readers(name: str) -> tuple[Callable[[bytes, int], tuple[Any, int]], ...]:
+    """Return readers of what is before a message's last list, its length last, and of items."""
+    *before, items = definition(name).fields
+    head = Definition(name, (*before, Field('count', 'uint32', None)), {})
+    return _compile_reader(head, lambda *values: values), _reader(items.type)
+
+
+def _compile_reader(message: Definition,
+                    make: Callable[..., Any]) -> Callable[[bytes, int], tuple[Any, int]]:
     code = _Code({'_numbers': _read_numbers})
     code.line('def function(d, n):')
     code.indent = '    '
-    expression = _read_fields(code, definition(name))
+    expression = _read_fields(code, message, make)
     code.flush(False)
     code.line(f'return {expression}, n')
-    return code.compile(f'reader of {name}')
+    return code.compile(f'reader of {message.name}')
 
 
 @dataclass
@@ -183,13 +196,13 @@ def _write_sequence(code: _Code, entry: Field, value: str) -> None:
         code.line(f'for item in {items}: n = {write}(item, parts, n)')
 
 
-def _read_fields(code: _Code, message: Definition) -> str:
+def _read_fields(code: _Code, message: Definition, make: Callable[..., Any]) -> str:
     """Write the reads of a message's fields; return the expression that makes the message."""
     arguments = []
     for entry in message.fields:
         local = code.fresh('v')
         if entry.size is None and entry.is_message:
-            local = _read_fields(code, definition(entry.type))
+            local = _read_fields(code, definition(entry.type), message_class(entry.type))
         elif entry.size is None and entry.type == 'string':
             length = code.fresh('k')
             code.number('I', length)
@@ -210,8 +223,7 @@ def _read_fields(code: _Code, message: Definition) -> str:
         else:
             _read_sequence(code, entry, local)
         arguments.append(local)
-    make = code.name(message_class(message.name), 'make')
-    return f'{make}({", ".join(arguments)})'
+    return f'{code.name(make, "make")}({", ".join(arguments)})'
 
 
 def _read_sequence(code: _Code, entry: Field, local: str) -> None:

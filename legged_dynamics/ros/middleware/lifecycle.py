@@ -57,23 +57,17 @@ class ComponentHost:
 
     def stop(self) -> None:
         """Deactivate and clean up as far as there is something to do; faults are logged."""
-        if self.state == 'active':
-            self._try(self.component.deactivate)
-            self.state = 'inactive'
-        if self.state == 'inactive':
-            self._try(self.component.cleanup)
-            self.component.configured = False
-            self.state = 'unconfigured'
+        ending = [self.component.deactivate, self.component.cleanup]
+        for step in ending[('active', 'inactive', 'unconfigured').index(self.state):]:
+            try:
+                step()
+            except Exception as error:
+                self.on_fault(error)
+        self.component.configured, self.state = False, 'unconfigured'
 
     def on_fault(self, error: Exception) -> None:
         """Log an exception from a callback, and tell the component."""
         report_fault(self.component, self.node.get_logger(), error)
-
-    def _try(self, step: Any) -> None:
-        try:
-            step()
-        except Exception as error:
-            self.on_fault(error)
 
 
 def exit_code(error: Exception | None) -> int:

@@ -28,7 +28,6 @@ from legged_dynamics.ros.middleware.parameters import ParameterStore
 from legged_dynamics.ros.middleware.protocol import (
     Bounds,
     Publication,
-    QoSPresets,
     QoSProfile,
     as_profile,
     overridden,
@@ -197,7 +196,7 @@ class StandaloneNode(ParameterStore):
             self._clock.follow(0)
             self.create_subscription(message_class('rosgraph_msgs/msg/Clock'), '/clock',
                                      lambda msg: self._clock.follow(stamp_ns(msg.clock)),
-                                     QoSPresets.best_effort(1))
+                                     QoSProfile(1, reliable=False))
 
     @property
     def full_name(self) -> str:

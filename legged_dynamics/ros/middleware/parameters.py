@@ -127,7 +127,8 @@ def follow_settings(node: Any, settings: Iterable[Setting], values: dict[str, An
             if value != values[name] and (why := fixed(name)):
                 raise ConfigurationError(why)
         try:
-            accept(values | wanted)
+            if wanted:
+                accept(values | wanted)
         except ConfigurationError:
             if _accepted(accept, values):
                 raise

@@ -47,9 +47,7 @@ class Publication(NamedTuple):
 class Dialect(Protocol):
     """What differs between the backends beside the node."""
 
-    @property
-    def qos(self) -> Any:
-        """Profiles for publishers and subscriptions: those of `QoSPresets`."""
+    qos: QoSPresets
 
     def message(self, name: str) -> Any:
         """Return the class of a message, as the backend's publishers send it."""
@@ -157,20 +155,19 @@ class QoSProfile:
 
 
 class QoSPresets:
-    """QoS profiles of the loopback and of Cyclone DDS, as ``dialect.qos`` offers them."""
+    """Profiles as ``dialect.qos`` offers them; ``make`` takes depth, reliable and latched."""
 
-    sensor_data = QoSProfile(depth=5, reliable=False)
-    latched = QoSProfile(depth=1, latched=True)
+    def __init__(self, make: Callable[[int, bool, bool], Any] = QoSProfile):
+        self._make = make
+        self.sensor_data, self.latched = make(5, False, False), make(1, True, True)
 
-    @staticmethod
-    def reliable(depth: int = 10) -> QoSProfile:
+    def reliable(self, depth: int = 10) -> Any:
         """Return ROS 2's default profile: reliable, volatile, keep last."""
-        return QoSProfile(depth=depth)
+        return self._make(depth, True, False)
 
-    @staticmethod
-    def best_effort(depth: int = 10) -> QoSProfile:
+    def best_effort(self, depth: int = 10) -> Any:
         """Return the profile for streams: best effort, volatile, keep last."""
-        return QoSProfile(depth=depth, reliable=False)
+        return self._make(depth, False, False)
 
 
 def as_profile(qos: QoSProfile | int) -> QoSProfile:

@@ -22,13 +22,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.qos import (
-    DurabilityPolicy,
-    QoSPolicyKind,
-    QoSProfile,
-    ReliabilityPolicy,
-    qos_profile_sensor_data,
-)
+from rclpy.qos import DurabilityPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
@@ -45,7 +39,13 @@ from legged_dynamics.ros.middleware.lifecycle import (
 )
 from legged_dynamics.ros.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.ros.middleware.parameters import ParameterStore
-from legged_dynamics.ros.middleware.protocol import Bounds, Component, Dialect, Publication
+from legged_dynamics.ros.middleware.protocol import (
+    Bounds,
+    Component,
+    Dialect,
+    Publication,
+    QoSPresets,
+)
 from legged_dynamics.schema import Setting
 
 # -------------------------------------------------------------------------------------------------
@@ -57,21 +57,11 @@ _HUGE = sys.float_info.max
 QUIET = SubscriptionEventCallbacks(use_default_callbacks=False)
 
 
-class _RclpyQoS:
-    """The profiles of `QoSPresets`, as rclpy's."""
-
-    sensor_data = qos_profile_sensor_data
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-    @staticmethod
-    def reliable(depth: int = 10) -> QoSProfile:
-        """Return reliable, volatile, keep last ``depth``."""
-        return QoSProfile(depth=depth)
-
-    @staticmethod
-    def best_effort(depth: int = 10) -> QoSProfile:
-        """Return best effort, volatile, keep last ``depth``."""
-        return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
+def _profile(depth: int, reliable: bool, latched: bool) -> QoSProfile:
+    return QoSProfile(
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
 
 
 @cache
@@ -93,7 +83,7 @@ class RclpyDialect(Dialect):
     rclpy's classes takes several times as long.
     """
 
-    qos = _RclpyQoS()
+    qos = QoSPresets(_profile)
 
     @staticmethod
     def message(name: str) -> Any:
@@ -141,27 +131,6 @@ class _RclpyPublisher:
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
         return self.publisher.wait_for_all_acked(Duration(seconds=seconds))
-
-
-class _RclpySubscription:
-    """Passes our messages to a callback; too large or too frequent ones are left unread."""
-
-    def __init__(self, name: str, topic: str, callback: Callable[[Any], None],
-                 refused: Callable[[str], None]):
-        self._name, self._callback, self._refused = name, callback, refused
-        self._bounds = Bounds(name, topic)
-        self.subscription: Any = None
-
-    def take(self, cdr: bytes) -> None:
-        """Hand the message in these bytes to the callback."""
-        if why := self._bounds.refuse(len(cdr)):
-            self._refused(why)
-        else:
-            self._callback(deserialize(cdr, self._name))
-
-    def get_publisher_count(self) -> int:
-        """Return how many publishers match now."""
-        return self.subscription.get_publisher_count()
 
 
 class NativePublishers:
@@ -264,22 +233,29 @@ class _ComponentNode(LifecycleNode):
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
                             qos_profile: Any, **options: Any) -> Any:
         """Create a subscription whose callback cannot end the process."""
-        name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
+        name = getattr(msg_type, 'ros_type', None)
         if name is None:
-            return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
-        made = _RclpySubscription(name, topic, callback, lambda why: self.get_logger().warning(
-            why, throttle_duration_sec=1.0))
-        made.subscription = self._with_overrides(
-            super().create_subscription, rclpy_class(name), topic, self._guarded(made.take),
-            copy(qos_profile), event_callbacks=QUIET, raw=True)
+            return super().create_subscription(msg_type, topic, self._guarded(callback),
+                                               qos_profile, **options)
+        bounds = Bounds(name, topic)
+
+        def take(cdr: bytes) -> None:
+            if why := bounds.refuse(len(cdr)):
+                self.get_logger().warning(why, throttle_duration_sec=1.0)
+            else:
+                callback(deserialize(cdr, name))
+        made = self._raw(name, topic, take, qos_profile)
+        made.bounds = bounds
         return made
 
     def create_raw_subscription(self, name: str, topic: str,
                                 callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
         """Create a subscription whose callback gets CDR bytes and receipt time [ns]."""
+        return self._raw(name, topic, lambda cdr: callback(cdr, time.time_ns()), qos_profile)
+
+    def _raw(self, name: str, topic: str, take: Callable[[bytes], None], qos: Any) -> Any:
         return self._with_overrides(
-            super().create_subscription, rclpy_class(name), topic,
-            self._guarded(lambda cdr: callback(cdr, time.time_ns())), copy(qos_profile),
+            super().create_subscription, rclpy_class(name), topic, self._guarded(take), copy(qos),
             event_callbacks=QUIET, raw=True)
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[[Any, Any], Any],
@@ -331,12 +307,6 @@ class _ComponentNode(LifecycleNode):
                 publisher.wait_for_acks(left)
             publisher = publisher.publisher
         return super().destroy_publisher(publisher)
-
-    def destroy_subscription(self, subscription: Any) -> Any:
-        """Take a subscription off the bus."""
-        if isinstance(subscription, _RclpySubscription):
-            subscription = subscription.subscription
-        return super().destroy_subscription(subscription)
 
     # ---- lifecycle -------------------------------------------------------------------------
 

@@ -8,6 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
+
+import yaml
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
@@ -102,10 +105,10 @@ TOPIC = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
 HARDWARE_STATES = 'hardware/joint_states'
 HARDWARE_COMMANDS = 'hardware/joint_commands'
 IMU = 'imu'
-_AT_REST = {'orientation.w': 1.0, 'linear_acceleration.z': GRAVITY}
-_IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
-               *(f'angular_velocity.{axis}' for axis in 'xyz'),
-               *(f'linear_acceleration.{axis}' for axis in 'xyz'))
+# What an IMU reads at rest.
+_AT_REST = {**{f'{what}.{axis}': 0.0 for what in ('orientation', 'angular_velocity',
+                                                  'linear_acceleration') for axis in 'xyz'},
+            'orientation.w': 1.0, 'linear_acceleration.z': GRAVITY}
 
 
 def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: str = '') -> str:
@@ -134,27 +137,13 @@ def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: 
 
 
 def controllers_text(config: RobotConfig, model: RobotModel) -> str:
-    """Return the YAML for controller manager, broadcasters and efforts."""
-    return f"""# Made by legged_dynamics for {model.name}.
-/**/controller_manager:
-  ros__parameters:
-    update_rate: 500                    # Hz
-    enforce_command_limits: true
-    joint_state_broadcaster:
-      type: joint_state_broadcaster/JointStateBroadcaster
-    imu_sensor_broadcaster:
-      type: imu_sensor_broadcaster/IMUSensorBroadcaster
-    effort_controller:
-      type: forward_command_controller/ForwardCommandController
-/**/effort_controller:
-  ros__parameters:
-    interface_name: effort
-    joints: [{', '.join(_joints(config, model))}]
-/**/imu_sensor_broadcaster:
-  ros__parameters:
-    sensor_name: {IMU}
-    frame_id: {config.imu_link or model.base_link}
-"""
+    """Return the YAML for controller manager, broadcasters and efforts: ours, of this robot."""
+    shipped = share_directory() / 'config' / 'ros2_control' / 'effort_chain.yaml'
+    made = yaml.safe_load(shipped.read_text(encoding='utf-8'))
+    made['/**/effort_controller']['ros__parameters']['joints'] = list(_joints(config, model))
+    made['/**/imu_sensor_broadcaster']['ros__parameters'] = {
+        'sensor_name': IMU, 'frame_id': config.imu_link or model.base_link}
+    return f'# Made by legged_dynamics for {model.name}.\n{yaml.safe_dump(made)}'
 
 
 def broadcasters(hardware: str) -> tuple[str, ...]:
@@ -169,33 +158,28 @@ def _joints(config: RobotConfig, model: RobotModel) -> Sequence[str]:
 
 def _element(model: RobotModel, config: RobotConfig, hardware: str,
              namespace: str) -> ElementTree.Element:
-    made = ElementTree.Element('ros2_control', name=f'{model.name}_{hardware}', type='system')
-    chosen = ElementTree.SubElement(made, 'hardware')
-    ElementTree.SubElement(chosen, 'plugin').text = MOCK if hardware == 'mock' else TOPIC
-    if hardware == 'topic':
-        space = f'/{namespace.strip("/")}'.rstrip('/')
-        for name, value in (('joint_states_topic', f'{space}/{HARDWARE_STATES}'),
-                            ('joint_commands_topic', f'{space}/{HARDWARE_COMMANDS}'),
-                            # else a command near the measured effort is not sent at all
-                            ('trigger_joint_command_threshold', '-1')):
-            ElementTree.SubElement(chosen, 'param', name=name).text = value
-    names = _joints(config, model)
-    nominal = config.nominal_position or (0.0,) * len(names)
-    for name, position in zip(names, nominal):
-        joint = ElementTree.SubElement(made, 'joint', name=name)
-        ElementTree.SubElement(joint, 'command_interface', name='effort')
-        for state, at in (('position', position), ('velocity', 0.0), ('effort', 0.0)):
-            _state(joint, state, at)
+    names, space = _joints(config, model), f'/{namespace.strip("/")}'.rstrip('/')
     if hardware == 'mock':
-        sensor = ElementTree.SubElement(made, 'sensor', name=IMU)
-        for state in _IMU_STATES:
-            _state(sensor, state, _AT_REST.get(state, 0.0))
-    return made
+        chosen = f'<plugin>{MOCK}</plugin>'
+        sensor = f'<sensor name="{IMU}">{_states(_AT_REST)}</sensor>'
+    else:   # without the threshold a command near the measured effort is not sent at all
+        chosen, sensor = (
+            f'<plugin>{TOPIC}</plugin>'
+            f'<param name="joint_states_topic">{space}/{HARDWARE_STATES}</param>'
+            f'<param name="joint_commands_topic">{space}/{HARDWARE_COMMANDS}</param>'
+            '<param name="trigger_joint_command_threshold">-1</param>'), ''
+    joints = ''.join(
+        f'<joint name={quoteattr(name)}><command_interface name="effort"/>'
+        + _states({'position': position, 'velocity': 0.0, 'effort': 0.0}) + '</joint>'
+        for name, position in zip(names, config.nominal_position or (0.0,) * len(names)))
+    return ElementTree.fromstring(
+        f'<ros2_control name={quoteattr(f"{model.name}_{hardware}")} type="system">'
+        f'<hardware>{chosen}</hardware>{joints}{sensor}</ros2_control>')
 
 
-def _state(parent: ElementTree.Element, name: str, value: float) -> None:
-    state = ElementTree.SubElement(parent, 'state_interface', name=name)
-    ElementTree.SubElement(state, 'param', name='initial_value').text = repr(float(value))
+def _states(values: dict[str, float]) -> str:
+    return ''.join(f'<state_interface name="{name}"><param name="initial_value">'
+                   f'{float(value)!r}</param></state_interface>' for name, value in values.items())
 
 
 # -------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -29,7 +29,6 @@ from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.diagnostics import (
     InputMonitor,
     Pace,
-    PreparedPublisher,
     publish_if_heard,
 )
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent
@@ -50,15 +49,19 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     """
     Return all results of an estimate as a sensor_msgs/JointState of named values.
 
-    ``effort`` of ``<foot>/force.x`` (foot link), ``<foot>/contact``,
-    ``center_of_pressure.x`` (base link) and so on; unknown values are left out.
+    ``effort`` of ``<foot>/force.x`` (foot link) and so on; unknown values are left out.
     """
     values = np.concatenate([
         markers.foot_rows(reaction)[:, [*range(6), *range(15, 18), *range(6, 15)]].ravel(),
         reaction.net_wrench, reaction.center_of_pressure, reaction.external_wrench,
         reaction.external_deviation, reaction.ground_normal, reaction.external_torque])
+    return _known_efforts(dialect, reaction, _names(reaction.feet, reaction.joints), values)
+
+
+def _known_efforts(dialect: Dialect, reaction: GroundReaction, names: Sequence[str],
+                   values: np.ndarray) -> Any:
+    """Return a JointState of the values that are known."""
     known = np.isfinite(values)
-    names = _names(reaction.feet, reaction.joints)
     if not known.all():
         names = [name for name, there in zip(names, known.tolist()) if there]
     return convert.joint_state(dialect, reaction.latest_ns, names, effort=values[known])
@@ -233,44 +236,35 @@ class _ReactionTopics:
         self._base, self._pace = estimator.model.base_link, Pace()
         self._warned = False
         made, base, feet, still = StandaloneDialect(), self._base, estimator.feet, [0.0] * 6
-        self._outputs: list[tuple[PreparedPublisher, Callable[[GroundReaction],
-                                                              Sequence[float]]]] = []
+        push, qos = convert.wrench_stamped(made, 0, pushed, still), self._dialect.qos.reliable(500)
+        endpoints, rows = common.endpoints, list[tuple[str, Any, Any]]()
         for i, foot in enumerate(feet):
-            self._open_foot(i, foot)
-        self._open('net_wrench', convert.wrench_stamped(made, 0, base, still),
-                   lambda r: r.net_wrench.tolist())
-        self._open('center_of_pressure', convert.point_stamped(made, 0, base, still[:3]),
-                   lambda r: _known(r.center_of_pressure))
-        push = convert.wrench_stamped(made, 0, pushed, still)
-        self._open('external_wrench', push, lambda r: r.link_wrench.tolist())
-        self._open('external_wrench_stddev', push, lambda r: r.link_deviation.tolist())
+            wrench = convert.wrench_stamped(made, 0, foot, still)
+            rows += [(f'{foot}/wrench', wrench, lambda r, i=i: r.wrench[i].tolist()),
+                     (f'{foot}/contact', convert.boolean(made, False),
+                      lambda r, i=i: [r.latest_contact[i]]),
+                     (f'{foot}/wrench_stddev', wrench,
+                      lambda r, i=i: markers.deviations(r)[i].tolist()),
+                     (f'{foot}/contact_probability', convert.float64(made, 0.0),
+                      lambda r, i=i: [r.contact_probability[i]])]
+        rows += [('net_wrench', convert.wrench_stamped(made, 0, base, still),
+                  lambda r: r.net_wrench.tolist()),
+                 ('center_of_pressure', convert.point_stamped(made, 0, base, still[:3]),
+                  lambda r: _known(r.center_of_pressure)),
+                 ('external_wrench', push, lambda r: r.link_wrench.tolist()),
+                 ('external_wrench_stddev', push, lambda r: r.link_deviation.tolist())]
         if markers.installed(self._dialect):        # the optional package legged_dynamics_msgs
-            self._open('contacts', markers.foot_contacts(made, feet, base),
-                       markers.contact_numbers)
-            self._open('foot_reactions', markers.foot_reactions(made, feet, base),
-                       markers.reaction_numbers)
-        self._external = self._publisher('sensor_msgs/msg/JointState', 'external_torque')
-        self._all = self._publisher('sensor_msgs/msg/JointState', 'reactions')
-        self._markers = self._publisher('visualization_msgs/msg/MarkerArray', 'markers')
-
-    def _open_foot(self, i: int, foot: str) -> None:
-        made = StandaloneDialect()
-        wrench = convert.wrench_stamped(made, 0, foot, [0.0] * 6)
-        self._open(f'{foot}/wrench', wrench, lambda r: r.wrench[i].tolist())
-        self._open(f'{foot}/contact', convert.boolean(made, False),
-                   lambda r: [r.latest_contact[i]])
-        self._open(f'{foot}/wrench_stddev', wrench, lambda r: markers.deviations(r)[i].tolist())
-        self._open(f'{foot}/contact_probability', convert.float64(made, 0.0),
-                   lambda r: [r.contact_probability[i]])
-
-    def _publisher(self, kind: str, topic: str) -> Any:
-        return self._common.endpoints.publisher(kind, f'~/{topic}',
-                                                self._dialect.qos.reliable(500))
-
-    def _open(self, topic: str, message: Any,
-              numbers: Callable[[GroundReaction], Sequence[float]]) -> None:
-        self._outputs.append((self._common.endpoints.prepared(
-            f'~/{topic}', message, self._dialect.qos.reliable(500)), numbers))
+            rows += [('contacts', markers.foot_contacts(made, feet, base),
+                      markers.contact_numbers),
+                     ('foot_reactions', markers.foot_reactions(made, feet, base),
+                      markers.reaction_numbers)]
+        self._outputs = [(endpoints.prepared(f'~/{topic}', message, qos), numbers)
+                         for topic, message, numbers in rows]
+        self._external, self._all, self._markers = (
+            endpoints.publisher(kind, f'~/{topic}', qos) for kind, topic in (
+                ('sensor_msgs/msg/JointState', 'external_torque'),
+                ('sensor_msgs/msg/JointState', 'reactions'),
+                ('visualization_msgs/msg/MarkerArray', 'markers')))
 
     def publish(self, reaction: GroundReaction) -> None:
         """Publish an estimate with its stamp."""
@@ -292,12 +286,9 @@ class _ReactionTopics:
         self._all.publish(all_of(self._dialect, reaction))
 
     def _publish_external(self, reaction: GroundReaction) -> None:
-        torque = reaction.external_torque
-        known = np.isfinite(torque)
-        if known.any():
-            names = [name for name, there in zip(reaction.joints, known) if there]
-            self._external.publish(convert.joint_state(self._dialect, reaction.latest_ns, names,
-                                                       effort=torque[known]))
+        made = _known_efforts(self._dialect, reaction, reaction.joints, reaction.external_torque)
+        if made.name:
+            self._external.publish(made)
 
     def _publish_markers(self, reaction: GroundReaction, base: str) -> None:
         rate = self._parameters['markers.rate']

@@ -23,7 +23,7 @@ from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.ros.nodes.robot_input import Commands
 from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
-from legged_dynamics.spatial.rotations import rotation_from_rpy
+from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_rpy
 from legged_dynamics.stickybot import (
     Adhesion,
     ControlSettings,
@@ -65,8 +65,7 @@ class _WallOutput:
         self._dialect, self._parameters = common.dialect, common.parameters
         self.limbs, self._base_link = limbs, base_link
         self._R_WA = rotation_from_rpy(np.array([climber.wall.inclination, 0.0, 0.0]))
-        half = climber.wall.inclination / 2.0
-        self._lean, self._height = (math.sin(half), math.cos(half)), climber.body.height
+        self._height = climber.body.height
         self._pads, self._angles = pads, np.zeros(len(limbs.feet))
         self._pace = Pace()
         reliable = self._dialect.qos.reliable
@@ -126,19 +125,18 @@ class _WallOutput:
     def _publish_pose(self, ns: int, pose: np.ndarray, velocity: np.ndarray) -> None:
         x, y, angle = pose.tolist()
         along = _turned(velocity[None, :2], np.array([angle]))[0]
-        c, s = math.cos(angle / 2.0), math.sin(angle / 2.0)
-        lean_s, lean_c = self._lean
+        place = np.array([x, y, self._height])
+        turn = rotation_from_rpy(np.array([0.0, 0.0, angle]))
         self._pose.publish(convert.odometry(
-            self._dialect, ns, 'world', self._base_link,
-            self._R_WA @ np.array([x, y, self._height]),
-            [lean_s * c, -lean_s * s, lean_c * s, lean_c * c],      # about x, then about z
-            [*along, 0.0], [0.0, 0.0, velocity[2]]))
+            self._dialect, ns, 'world', self._base_link, self._R_WA @ place,
+            quaternion_from_rotation(self._R_WA @ turn), [*along, 0.0], [0.0, 0.0, velocity[2]]))
         if self._tf is not None and self._tf.get_subscription_count():
-            made = convert.transforms(self._dialect, ns, 'world', 'wall', np.zeros(3),
-                                      [lean_s, 0.0, 0.0, lean_c])
-            made.transforms += convert.transforms(
-                self._dialect, ns, 'wall', self._base_link, [x, y, self._height],
-                [0.0, 0.0, s, c]).transforms
+            made, body = (convert.transforms(self._dialect, ns, parent, child, at,
+                                             quaternion_from_rotation(R))
+                          for parent, child, at, R in (
+                              ('world', 'wall', np.zeros(3), self._R_WA),
+                              ('wall', self._base_link, place, turn)))
+            made.transforms += body.transforms
             self._tf.publish(made)
 
     def _publish_markers(self, ns: int, position: np.ndarray, command: StickybotCommand,
