@@ -175,15 +175,12 @@ class BagReader:
                   for connection in connections if topics is None or name in topics]
         if not wanted:
             return
-        stream = self._reader.messages(wanted, start=start_ns, stop=stop_ns)
-        while True:
-            try:
-                connection, receipt_ns, data = next(stream)
-            except StopIteration:
-                return
-            except Exception as error:
-                raise BagError(f'the bag {self.path} is damaged: {_reason(error)}') from error
-            yield BagMessage(connection.topic, receipt_ns, bytes(data))
+        try:
+            for connection, receipt_ns, data in self._reader.messages(
+                    wanted, start=start_ns, stop=stop_ns):
+                yield BagMessage(connection.topic, receipt_ns, bytes(data))
+        except Exception as error:
+            raise BagError(f'the bag {self.path} is damaged: {_reason(error)}') from error
 
     def decode(self, message: BagMessage) -> Any:
         """

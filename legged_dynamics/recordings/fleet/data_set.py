@@ -46,14 +46,6 @@ class TableSchema(NamedTuple):
     row: str
     fields: tuple[Field, ...]
 
-    @property
-    def markdown(self) -> str:
-        """Return the columns as a table for a Markdown document."""
-        lines = ['| column | type | unit | meaning |', '|---|---|---|---|']
-        lines += [f'| `{field.name}` | {field.kind} | {field.unit} | {field.meaning} |'
-                  for field in self.fields]
-        return '\n'.join(lines) + '\n'
-
 
 ID = Field('recording', 'string', '', 'Name of the recording: its folder or file, and eight '
            "letters of the path's hash; the same in all tables.")

@@ -64,8 +64,6 @@ class Behaviour:
 def find_behaviours(time: np.ndarray, contact: np.ndarray,
                     position: np.ndarray) -> list[Behaviour]:
     """Return the behaviours, standing first; ``position`` (nf, 2): x forward, y left."""
-    if not len(time):
-        return []
     standing = standing_samples(time, contact)
     found = [Behaviour(STANDING, standing),
              Behaviour(name_gait(contact[~standing], position), ~standing)]
@@ -81,41 +79,15 @@ def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
 
 def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
     """Return a gait's name, or 'stepping'; ``position`` (nf, 2) [m]: feet in base axes."""
-    steps = StepCounts(contact.shape[1] if contact.ndim == 2 else 0)
-    steps.add(contact)
-    return steps.gait(position)
-
-
-class StepCounts:
-    """Counts how often pairs of feet are down together, over parts of a recording."""
-
-    def __init__(self, n_feet: int):
-        self.count = self._airborne = 0
-        self._same = np.zeros((n_feet, n_feet))
-
-    def add(self, contact: np.ndarray) -> None:
-        """Add contacts (n, nf) of samples in which the robot is not standing."""
-        self.count += len(contact)
-        self._airborne += int((~contact).all(axis=1).sum()) if contact.ndim == 2 else 0
-        down = contact.astype(float)
-        if len(self._same):
-            self._same += down.T @ down + (1.0 - down).T @ (1.0 - down)
-
-    def gait(self, position: np.ndarray) -> str:
-        """Return the gait's name, or 'stepping'; ``position`` (nf, 2): base axes."""
-        if not self.count or len(self._same) < 2:
-            return 'stepping'
-        return _gait(self._airborne / self.count, self._same / self.count, position)
-
-
-def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
-    n_feet = len(same)
+    n_feet = contact.shape[1]
+    if not len(contact) or n_feet not in (2, 4):
+        return 'stepping'
+    down = contact.astype(float)
+    same = (down.T @ down + (1.0 - down).T @ (1.0 - down)) / len(down)
     if n_feet == 2:
         if same[0, 1] > GAIT.together:
             return 'hopping'
-        return 'running' if airborne > 0.02 else 'walking'
-    if n_feet != 4:
-        return 'stepping'
+        return 'running' if (~contact).all(axis=1).mean() > 0.02 else 'walking'
     front, left = (position > np.median(position, axis=0)).T
     agreement: dict[str, list[float]] = {'trotting': [], 'pacing': [], 'bounding': []}
     for i in range(4):
@@ -160,11 +132,9 @@ class ContactScore:
 
 def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarray,
                    true: np.ndarray, valid: np.ndarray) -> list[ContactScore]:
-    """Return the contact score of each foot; empty without valid samples."""
+    """Return the contact score of each foot, in the samples with a truth."""
     scores = []
     for i, foot in enumerate(feet):
-        if not valid.any():
-            break
         delays: dict[bool, list[float]] = {True: [], False: []}
         changes = unseen = 0
         seen = _contact_changes(estimated[:, i], np.ones(len(time), bool))
@@ -385,20 +355,6 @@ class SlowSums:
     apart: float
     allowed: float  # Largest one that the stated noise explains, as a part of the weight
 
-    @property
-    def disagree(self) -> bool:
-        """Whether the difference is beyond the error bars."""
-        return bool(self.apart > self.allowed)
-
-    @property
-    def text(self) -> str:
-        """The comparison in a sentence; empty where there is nothing to compare."""
-        if not np.isfinite(self.apart):
-            return ''
-        return ('The sums of all feet by motion and by torque differ by '
-                f'{100.0 * self.apart:.1f} % of the weight, rms, where the stated noise allows '
-                f'{100.0 * self.allowed:.1f} %.')
-
 
 def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
                       model: RobotModel, config: RobotConfig,
@@ -464,8 +420,10 @@ def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> 
         found.append(f'{100.0 * residual:.1f} % of the weight remain unexplained at the base '
                      f'(below {CAUTION.slow:g} Hz); {100.0 * CAUTION.unexplained:.0f} % is the '
                      'most that a right model leaves.')
-    if sums.disagree:
-        found.append(sums.text)
+    if sums.apart > sums.allowed:
+        found.append('The sums of all feet by motion and by torque differ by '
+                     f'{100.0 * sums.apart:.1f} % of the weight, rms, where the stated noise '
+                     f'allows {100.0 * sums.allowed:.1f} %.')
     if found or wrong:
         found.append('If nobody pushed or held the robot, friction, gains or delay of the '
                      'torques, masses or the IMU may be wrong. '
