@@ -124,7 +124,8 @@ def do_jobs(args: argparse.Namespace, thing: str, out: Path, data: DataSet, jobs
                 failed.extend([outcome] if outcome.error else [])
                 advance(bool(outcome.error))
     except KeyboardInterrupt:
-        done = sum(job.recording in data.there() for job in jobs)
+        there = data.there()
+        done = sum(job.recording in there for job in jobs)
         print(f'\nInterrupted. {done} of {len(jobs)} {thing}s are kept in {out}; the same '
               'command goes on from there.', file=sys.stderr)
         return None

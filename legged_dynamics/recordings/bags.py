@@ -309,10 +309,8 @@ def check_path(path: Path) -> None:
         inside = sorted(entry.parent.name for entry in path.glob('*/metadata.yaml'))
         if files:
             return              # it was not closed; what is whole is read
-        if inside:
-            hint = f'did you mean {path / inside[0]}?'
-        else:
-            hint = 'nothing in it looks like a recording'
+        hint = (f'did you mean {path / inside[0]}?' if inside else
+                'nothing in it looks like a recording')
         raise BagError(f'{path} has no metadata.yaml, so it is not a complete rosbag2 recording; '
                        f'{hint}')
 

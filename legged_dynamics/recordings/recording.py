@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -156,29 +156,26 @@ class Recording:
     reference: PoseRecord | None = None
 
 
+AnyRecord = TypeVar('AnyRecord', WrenchRecord, FlagRecord, PoseRecord)
+
+
 class RecordGatherer:
     """Gathers a recording message by message; `topics` are the names to be taken."""
 
     def __init__(self, topics: TopicChoice):
-        self.recording = recording = Recording(
-            {foot: WrenchRecord() for foot in topics.wrench_truth},
-            {foot: WrenchRecord() for foot in topics.live},
-            {foot: FlagRecord() for foot in topics.contact_truth},
-            FlagRecord() if topics.valid else None,
-            PoseRecord() if topics.odometry else None,
-            {foot: WrenchRecord() for foot in topics.desired},
-            PoseRecord() if topics.reference else None)
         self._sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
-        by_foot: Any = ((topics.wrench_truth, recording.truth), (topics.live, recording.live),
-                        (topics.desired, recording.desired),
-                        (topics.contact_truth, recording.contact))
-        for name, record in (
-                *((name, records[foot]) for names, records in by_foot
-                  for foot, name in names.items()),
-                (topics.valid, recording.valid), (topics.odometry, recording.base),
-                (topics.reference, recording.reference)):
-            if name:
-                self._sinks.setdefault(name, []).append(record)
+
+        def sink(record: AnyRecord, name: str) -> AnyRecord:
+            self._sinks.setdefault(name, []).append(record)
+            return record
+        self.recording = Recording(
+            {foot: sink(WrenchRecord(), name) for foot, name in topics.wrench_truth.items()},
+            {foot: sink(WrenchRecord(), name) for foot, name in topics.live.items()},
+            {foot: sink(FlagRecord(), name) for foot, name in topics.contact_truth.items()},
+            sink(FlagRecord(), topics.valid) if topics.valid else None,
+            sink(PoseRecord(), topics.odometry) if topics.odometry else None,
+            {foot: sink(WrenchRecord(), name) for foot, name in topics.desired.items()},
+            sink(PoseRecord(), topics.reference) if topics.reference else None)
         self.topics = frozenset(self._sinks)
 
     def take(self, topic: str, message: object, receipt_ns: int) -> None:
@@ -254,11 +251,10 @@ class Truth:
         return bool(self.valid.any())
 
 
-def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool,
-                at: slice = slice(None)) -> np.ndarray:
-    """Return forces (n, nf, 3) [N], world axes, by R_WF of samples ``at``; ``raw``: unfiltered."""
+def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np.ndarray:
+    """Return forces (n, nf, 3) [N], world axes, by R_WF; ``raw``: unfiltered."""
     wrench = series.raw_wrench.values if raw else series.published
-    return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[at, :, :3])
+    return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[:, :, :3])
 
 
 def align_truth(series: EstimateSeries, recording: Recording, weight: float,
@@ -379,9 +375,7 @@ def _center(series: EstimateSeries, force: np.ndarray, moment: np.ndarray, conta
 
 def leveled(series: EstimateSeries, points: np.ndarray) -> np.ndarray:
     """Rotate points from base to world axes, keeping the base's origin [m]."""
-    R = series.base_rotation.values
-    return (np.einsum('nij,nj->ni', R, points) if points.ndim == 2
-            else np.einsum('nij,nfj->nfi', R, points))
+    return np.einsum('nij,n...j->n...i', series.base_rotation.values, points)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.recordings.recording import Truth, world_force
+from legged_dynamics.recordings.replay import OTHERS
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 
 STANDING = 'standing'
@@ -146,9 +147,11 @@ def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarra
                 delays[down].append(1e3 * min(near, key=abs))
             else:
                 unseen += 1
+        down_late, up_late = (float(np.median(found)) if found else np.nan
+                              for found in delays.values())
         scores.append(ContactScore(
             foot, 100.0 * float((estimated[valid, i] == true[valid, i]).mean()),
-            _median(delays[True]), _median(delays[False]), changes, unseen))
+            down_late, up_late, changes, unseen))
     return scores
 
 
@@ -156,10 +159,6 @@ def _contact_changes(flags: np.ndarray, valid: np.ndarray) -> list[tuple[int, bo
     """Return the first sample of each new state, and that state."""
     at = np.flatnonzero((flags[1:] != flags[:-1]) & valid[1:] & valid[:-1]) + 1
     return [(int(k), bool(flags[k])) for k in at]
-
-
-def _median(values: list[float]) -> float:
-    return float(np.median(values)) if values else np.nan
 
 
 # -------------------------------------------------------------------------------------------------
@@ -296,8 +295,7 @@ def main_name(series: ForceSeries) -> str:
     modes = modes[modes != Mode.UNAVAILABLE]
     if not len(modes):
         return 'unavailable'
-    return {Mode.FUSED: 'fused', Mode.BASE_ONLY: 'base only',
-            Mode.TORQUE_ONLY: 'torque only'}[Mode(int(np.bincount(modes).argmax()))]
+    return Mode(int(np.bincount(modes).argmax())).name.lower().replace('_', ' ')
 
 
 def _row(subject: str, error: np.ndarray, label: tuple[str, str, float]) -> list[ForceError]:
@@ -342,8 +340,6 @@ class CautionSettings:
 
 
 CAUTION = CautionSettings()
-BASE_ONLY = 'base only'
-TORQUE_ONLY = 'torque only'
 
 
 @dataclass(frozen=True)
@@ -362,14 +358,11 @@ def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
     """Compare the total foot force by the base's equations and by torque."""
     weight, rotation = model.total_mass * GRAVITY, series.foot_to_world
     stamps = series.stamp_ns.values
-    vertical = {}
-    for name, other in others.items():
-        if len(other.stamp_ns):
-            vertical[name] = world_force(other.aligned(stamps), rotation,
-                                         raw=True)[:, :, 2].sum(axis=1)
+    vertical = {name: world_force(other.aligned(stamps), rotation, raw=True)[:, :, 2].sum(axis=1)
+                for name, other in others.items() if len(other.stamp_ns)}
     apart = np.nan
-    if BASE_ONLY in vertical and TORQUE_ONLY in vertical:
-        slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], CAUTION.slow)
+    if len(vertical) == len(OTHERS):
+        slow = zero_phase(series.time, np.subtract(*vertical.values()), CAUTION.slow)
         slow = slow[np.isfinite(slow)]
         apart = rms(slow) / weight if len(slow) else np.nan
     return SlowSums(float(apart), _allowed(model, config, settings))

@@ -140,8 +140,6 @@ def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord]) -> np
 
 # -------------------------------------------------------------------------------------------------
 
-Progress = Callable[[float], None]
-
 
 @dataclass(frozen=True)
 class Analysis:
@@ -221,7 +219,7 @@ class Analysis:
 
 
 def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
-            enriched: Path | None = None, progress: Progress | None = None,
+            enriched: Path | None = None, progress: Callable[[float], None] | None = None,
             compare: bool = True) -> Analysis:
     """
     Replay a bag through the live estimator and compare it with what the bag knows.

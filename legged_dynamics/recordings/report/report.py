@@ -390,9 +390,7 @@ REAL_TIME = 0.95
 
 def _real_time_factor(analysis: Analysis) -> float:
     """Return how fast time went by the recorder's clock."""
-    factors = [entry.received / entry.rate for entry in analysis.inputs
-               if np.isfinite(entry.received) and np.isfinite(entry.rate) and entry.rate > 0.0]
-    return min(factors, default=1.0)
+    return float(np.nanmin([1.0, *(entry.received / entry.rate for entry in analysis.inputs)]))
 
 
 def _pace(analysis: Analysis) -> list[str]:
@@ -412,8 +410,7 @@ def _picture(analysis: Analysis) -> tuple[str, str]:
     position = series.position.values[at]
     if not len(series.feet) or len(position) != model.nq or not np.isfinite(position).all():
         return '', ''
-    force = world_force(series, series.foot_to_world[at:at + 1], raw=True,
-                        at=slice(at, at + 1))[0]
+    force = world_force(series, series.foot_to_world, raw=True)[at]
     loads = [FootLoad(foot, force[i], series.contact_point.values[at, i],
                       bool(series.contact.values[at, i])) for i, foot in enumerate(series.feet)]
     time = series.time[at]
