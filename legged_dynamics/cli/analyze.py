@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from legged_dynamics.recordings.fleet.batch import Job, Outcome
     from legged_dynamics.recordings.fleet.data_set import DataSet
-    from legged_dynamics.recordings.fleet.report import RobotFacts
+    from legged_dynamics.recordings.fleet.report import Fleet
 
 
 # -------------------------------------------------------------------------------------------------
@@ -90,18 +90,17 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
         failed = do_jobs(args, 'recording', out, data, jobs)
         if failed is None:
             return INTERRUPTED
-        facts = fleet.read_facts(data)
-        reports = _own_reports(args, facts, options, out)
-        odd = [outlier for robot in facts for outlier in robot.outliers()]
-        print(fleet.verdict(facts, odd))
-        for outlier in odd[:20]:
+        found = fleet.read_fleet(data)
+        reports = _own_reports(args, found, options, out)
+        print(fleet.verdict(found))
+        for outlier in found.outliers[:20]:
             usual = f'; usual {outlier.usual}' if outlier.usual else ''
             print(f'- {outlier.recording}: {outlier.what} {outlier.value}{usual}')
-        for robot in facts[:10]:
+        for robot in found.robots[:10]:
             print()
-            show(fleet.by_day(robot))
-        print(f'\nReport: {fleet.write_fleet_report(facts, failed, out, reports)}')
-        return exit_code(failed, fleet.all_summaries(facts)['trusted'])
+            show(fleet.by_day(found.of(robot)))
+        print(f'\nReport: {fleet.write_fleet_report(found, failed, out, reports)}')
+        return exit_code(failed, found.summary['trusted'])
 
 
 def do_jobs(args: argparse.Namespace, thing: str, out: Path, data: DataSet, jobs: Sequence[Job],
@@ -125,7 +124,8 @@ def do_jobs(args: argparse.Namespace, thing: str, out: Path, data: DataSet, jobs
                 failed.extend([outcome] if outcome.error else [])
                 advance(bool(outcome.error))
     except KeyboardInterrupt:
-        done = sum(job.recording in data.there() for job in jobs)
+        there = data.there()
+        done = sum(job.recording in there for job in jobs)
         print(f'\nInterrupted. {done} of {len(jobs)} {thing}s are kept in {out}; the same '
               'command goes on from there.', file=sys.stderr)
         return None
@@ -150,22 +150,20 @@ def exit_code(failed: Sequence[Outcome], trusted: pandas.Series) -> int:
     return 0 if trusted.all() else DOUBTFUL
 
 
-def _own_reports(args: argparse.Namespace, facts: Sequence[RobotFacts], options: AnalysisOptions,
+def _own_reports(args: argparse.Namespace, found: Fleet, options: AnalysisOptions,
                  out: Path) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
     from legged_dynamics.recordings.fleet import report as fleet
     from legged_dynamics.recordings.fleet.batch import each_result
 
-    odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
-                 key=lambda one: -one.far)
-    chosen = list(dict.fromkeys(outlier.recording for outlier in odd))[:args.reports]
-    rows = fleet.all_summaries(facts).set_index('recording').to_dict('index')
+    chosen = list(dict.fromkeys(one.recording for one in found.outliers))[:args.reports]
     made = {name: f'{fleet.REPORTS}/{name}/{REPORT}' for name in chosen}
-    jobs = [fleet.ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
-                            rows[name]['duration'], out / fleet.REPORTS / name)
-            for name in chosen if not ((report := out / made[name]).is_file()
-                                       and report.stat().st_mtime
-                                       > rows[name]['written'].timestamp())]
+    jobs = []
+    for name, row in found.summary.set_index('recording').loc[chosen].iterrows():
+        page = out / made[name]
+        if not (page.is_file() and page.stat().st_mtime > row['written'].timestamp()):
+            jobs.append(fleet.ReportJob(name, Path(row['path']), options, row['worst_at'],
+                                        row['duration'], page.parent))
     with counting('Reports', len(jobs)) as advance:
         for job, result in each_result(fleet.make_report, jobs, _workers(args, jobs)):
             advance(isinstance(result, BaseException))

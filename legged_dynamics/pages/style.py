@@ -75,19 +75,6 @@ def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
     axes.plot(shown, columns[0], **{'linewidth': 1.0, **more})
 
 
-def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],
-                     names: bool = False) -> None:
-    """Shade every behaviour but the first; ``names`` writes their names on top."""
-    for index, behaviour in enumerate(behaviours):
-        for first, last in behaviour.spans:
-            if index:
-                axes.axvspan(time[first], time[last], color=SHADE, zorder=0)
-            if names and time[last] - time[first] > 0.06 * (time[-1] - time[0]):
-                axes.text((time[first] + time[last]) / 2.0, 1.02, behaviour.name, ha='center',
-                          va='bottom', transform=axes.get_xaxis_transform(), fontsize=9,
-                          color='#777777')
-
-
 def detail_window(time: np.ndarray, behaviours: Sequence[Any],
                   length: float) -> tuple[float, float]:
     """Return begin and end [s] of a window in the middle of the longest motion."""

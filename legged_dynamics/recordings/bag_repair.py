@@ -70,10 +70,11 @@ def _messages(file: BinaryIO, size: int) -> Iterator[tuple[BagTopic, Message]]:
 def _records(file: BinaryIO, size: int) -> Iterator[McapRecord]:
     """Yield all records, those in chunks as well; of the chunk that was cut off, what is there."""
     whole = file.tell()
-    for record in _readable(StreamReader(file, skip_magic=True, emit_chunks=True,
-                                         record_size_limit=size)):
-        whole = file.tell()
-        yield from _unpacked(record) if isinstance(record, Chunk) else (record,)
+    reader = StreamReader(file, skip_magic=True, emit_chunks=True, record_size_limit=size)
+    with suppress(Exception):           # the end, or a damaged tail
+        for record in reader.records:
+            whole = file.tell()
+            yield from _unpacked(record) if isinstance(record, Chunk) else (record,)
     file.seek(whole)
     head = file.read(_HEADER.size)
     if len(head) == _HEADER.size and head[0] == Opcode.CHUNK:
@@ -114,28 +115,11 @@ def _decompressed(chunk: Chunk) -> bytes:
     return chunk.data
 
 
-def _readable(reader: StreamReader) -> Iterator[McapRecord]:
-    """Yield records until the reader no longer understands what it reads."""
-    records = reader.records
-    while True:
-        try:
-            record = next(records)
-        except Exception:       # the end, or a damaged tail
-            return
-        yield record
-
-
-def _storage_files(path: Path) -> list[Path]:
-    """Return the .mcap and .db3 files of a recording by name, or the file itself."""
-    if path.is_file():
-        return [path]
-    return sorted(entry for entry in path.glob('*') if entry.suffix in BAG.suffixes)
-
-
 def repair(path: str | Path, out: str | Path) -> int:
     """Write what can be saved of a bag into a new one; return the number of messages."""
     path = Path(path)
-    files = _storage_files(path)
+    files = [path] if path.is_file() else sorted(
+        entry for entry in path.glob('*') if entry.suffix in BAG.suffixes)
     if not files:
         raise BagError(f'there is no {" or ".join(BAG.suffixes)} file at {path}')
     with BagWriter(out) as writer:

@@ -14,7 +14,7 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,6 @@ class _McapStorage:
         self._schemas: dict[str, int] = {}
         self._counts: Counter[str] = Counter()
         self._span = (0, 0)             # first and last receipt [ns]
-        self._in_chunk: set[str] = set()
         self._pending, self._summary, self._allocated = 0, _SUMMARY, 0
         self._file = (folder / f'{folder.name}.mcap').open('xb')
         try:
@@ -129,8 +128,7 @@ class _McapStorage:
     def write(self, topic: BagTopic, receipt_ns: int, cdr: bytes | memoryview) -> None:
         new = topic.name not in self._topics
         summary = _topic_size(topic) + 32 * (len(self._topics) + 1) if new else 0
-        size = _MESSAGE + len(cdr) + (0 if topic.name in self._in_chunk else _CHANNEL) + (
-            _topic_size(topic) if new else 0)
+        size = _MESSAGE + _CHANNEL + len(cdr) + (_topic_size(topic) if new else 0)
         self._make_room(size + summary)
         self._summary += summary
         if new:
@@ -138,7 +136,6 @@ class _McapStorage:
         self._writer.add_message(self._topics[topic.name][1], receipt_ns, cdr,  # type: ignore
                                  receipt_ns)
         self._pending += size
-        self._in_chunk.add(topic.name)
         first, last = self._span if self._counts else (receipt_ns, receipt_ns)
         self._span = min(first, receipt_ns), max(last, receipt_ns)
         self._counts[topic.name] += 1
@@ -169,10 +166,9 @@ class _McapStorage:
 
     def flush(self) -> None:
         self._writer.flush()
-        if self._in_chunk:
+        if self._pending:
             self._summary += _CHUNK_RECORDS + _CHANNEL * len(self._topics)
         self._pending = 0
-        self._in_chunk.clear()
 
     def finish(self) -> None:
         self._release()
@@ -361,40 +357,38 @@ class BagWriter:
         """
         if self._storage is None:
             raise BagError(f'the bag {self.path} is closed')
-        try:
+        with self._guarded(self._storage):
             self._storage.write(self._topics[topic], receipt_ns, cdr)
             self.count += 1
-            if time.monotonic() - self._flushed > FLUSH_PERIOD:
-                self._flush(self._storage)
-        except Exception as error:
-            raise self._refused(error) from error
+        if time.monotonic() - self._flushed > FLUSH_PERIOD:
+            self.flush()
 
     def flush(self) -> None:
         """Have everything on the disk now; a disk that refuses raises BagError."""
-        if self._storage is None:
-            return
+        if self._storage is not None:
+            self._flushed = time.monotonic()
+            with self._guarded(self._storage):
+                self._storage.flush()
+
+    @contextlib.contextmanager
+    def _guarded(self, storage: _McapStorage | _SqliteStorage) -> Iterator[None]:
+        """Where the disk refuses, close the bag with what found room, and say what happened."""
         try:
-            self._flush(self._storage)
+            yield
         except Exception as error:
-            raise self._refused(error) from error
+            said = f'cannot write to the bag {self.path}: {error}'
+            if isinstance(storage, _McapStorage) and isinstance(error, OSError):
+                self._storage = None
+                self._finish(storage, f'{said}, nor close it')
+                said += f'; it ends here, with {self.count} messages'
+            raise BagError(said) from error
 
-    def _flush(self, storage: _McapStorage | _SqliteStorage) -> None:
-        self._flushed = time.monotonic()
-        storage.flush()
-
-    def _refused(self, error: Exception) -> BagError:
-        """Close the bag with the messages that found room, and say what happened."""
-        storage = self._storage
-        if not (isinstance(storage, _McapStorage) and isinstance(error, OSError)):
-            return BagError(f'cannot write to the bag {self.path}: {error}')
-        self._storage = None
+    def _finish(self, storage: _McapStorage | _SqliteStorage, failure: str) -> None:
         try:
             storage.finish()
-        except Exception as second:
-            return BagError(f'cannot write to the bag {self.path}: {error}, nor close it: '
-                            f'{second}; "legged-dynamics repair {self.path}" saves what is there')
-        return BagError(f'cannot write to the bag {self.path}: {error}; it ends here, with '
-                        f'{self.count} messages')
+        except Exception as error:
+            raise BagError(f'{failure}: {error}; "legged-dynamics repair {self.path}" saves what '
+                           'is there') from error
 
     def write_message(self, topic: str, receipt_ns: int, message: Any) -> None:
         """
@@ -418,23 +412,10 @@ class BagWriter:
         self.write(topic, receipt_ns, serialize(message, self._topics[topic].type))
 
     def close(self) -> None:
-        """
-        Write index and metadata.
-
-        Raises
-        ------
-        BagError
-            When the disk refuses.
-
-        """
+        """Write index and metadata; a disk that refuses raises BagError."""
         storage, self._storage = self._storage, None
-        if storage is None:
-            return
-        try:
-            storage.finish()
-        except Exception as error:
-            raise BagError(f'cannot write to the bag {self.path}: {error}, nor close it; '
-                           f'"legged-dynamics repair {self.path}" saves what is there') from error
+        if storage is not None:
+            self._finish(storage, f'cannot close the bag {self.path}')
 
 
 # -------------------------------------------------------------------------------------------------

@@ -175,15 +175,12 @@ class BagReader:
                   for connection in connections if topics is None or name in topics]
         if not wanted:
             return
-        stream = self._reader.messages(wanted, start=start_ns, stop=stop_ns)
-        while True:
-            try:
-                connection, receipt_ns, data = next(stream)
-            except StopIteration:
-                return
-            except Exception as error:
-                raise BagError(f'the bag {self.path} is damaged: {_reason(error)}') from error
-            yield BagMessage(connection.topic, receipt_ns, bytes(data))
+        try:
+            for connection, receipt_ns, data in self._reader.messages(
+                    wanted, start=start_ns, stop=stop_ns):
+                yield BagMessage(connection.topic, receipt_ns, bytes(data))
+        except Exception as error:
+            raise BagError(f'the bag {self.path} is damaged: {_reason(error)}') from error
 
     def decode(self, message: BagMessage) -> Any:
         """
@@ -312,10 +309,8 @@ def check_path(path: Path) -> None:
         inside = sorted(entry.parent.name for entry in path.glob('*/metadata.yaml'))
         if files:
             return              # it was not closed; what is whole is read
-        if inside:
-            hint = f'did you mean {path / inside[0]}?'
-        else:
-            hint = 'nothing in it looks like a recording'
+        hint = (f'did you mean {path / inside[0]}?' if inside else
+                'nothing in it looks like a recording')
         raise BagError(f'{path} has no metadata.yaml, so it is not a complete rosbag2 recording; '
                        f'{hint}')
 

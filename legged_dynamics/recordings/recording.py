@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -53,20 +53,21 @@ class WrenchRecord(InputTimes):
         At the exact stamp, else interpolated between neighbours at most ``max_gap_ns`` apart.
         """
         order = np.argsort(self.stamp_ns, kind='stable')
-        known, values = self.stamp_ns[order], self.wrench[order]
-        found = np.full((len(stamps), 6), np.nan)
-        if not len(known):
-            return found
-        after = np.searchsorted(known, stamps).clip(0, len(known) - 1)
-        before = (after - 1).clip(0)
-        exact = known[after] == stamps
-        found[exact] = values[after[exact]]
-        gap = known[after] - known[before]
-        between = ~exact & (known[before] < stamps) & (known[after] > stamps) & (gap <= max_gap_ns)
-        a, b = before[between], after[between]
-        t = ((stamps[between] - known[a]) / (known[b] - known[a]))[:, None]
-        found[between] = (1.0 - t) * values[a] + t * values[b]
+        known = self.stamp_ns[order]
+        found = _interpolated(stamps, known, self.wrench[order])
+        if len(known):
+            after = np.searchsorted(known, stamps).clip(max=len(known) - 1)
+            apart = known[after] - known[after - 1] > max_gap_ns
+            found[apart & (known[after] != stamps)] = np.nan
         return found
+
+
+def _interpolated(stamps: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return values (n, ...) known at ascending stamps at others; NaN before and after."""
+    if not len(known):
+        return np.full((len(stamps), values.shape[1]), np.nan)
+    return np.stack([np.interp(stamps - known[0], known - known[0], column, np.nan, np.nan)
+                     for column in values.T], axis=1)
 
 
 class PoseRecord(InputTimes):
@@ -97,34 +98,20 @@ class PoseRecord(InputTimes):
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
         """Return positions (n, 3) [m] at stamps, interpolated; NaN where not recorded."""
-        known, values = self.stamp_ns, self.position
-        if not len(known):
-            return np.full((len(stamps), 3), np.nan)
-        start = known[0]
-        return np.stack([np.interp(stamps - start, known - start, column, np.nan, np.nan)
-                         for column in values.T], axis=1)
+        return _interpolated(stamps, self.stamp_ns, self.position)
 
 
-class FlagRecord:
+class FlagRecord(InputTimes):
     """Flags of one topic. A std_msgs/Bool has no stamp, so only its receipt is known."""
 
     def __init__(self) -> None:
-        self._receipt, self._flag = Column(dtype=np.int64), Column(dtype=bool)
+        super().__init__()
+        self._flag = Column(dtype=bool)
 
     def append(self, message: object, receipt_ns: int) -> None:
         """Add a Bool message."""
-        self._receipt.append(receipt_ns)
+        self.note(receipt_ns, receipt_ns)
         self._flag.append(message.data)     # type: ignore[attr-defined]
-
-    def __len__(self) -> int:
-        """Return the number of flags."""
-        return len(self._flag)
-
-    def forget(self, before_ns: int) -> None:
-        """Drop flags received before an instant, except the last, which still holds."""
-        count = max(int(np.searchsorted(self._receipt.values, before_ns)) - 1, 0)
-        self._receipt.drop(count)
-        self._flag.drop(count)
 
     @property
     def values(self) -> np.ndarray:
@@ -133,7 +120,7 @@ class FlagRecord:
 
     def received_by(self, receipts: np.ndarray) -> np.ndarray:
         """Return the flags (n,) that held at receipt times; False before the first."""
-        last = np.searchsorted(self._receipt.values, receipts, side='right') - 1
+        last = np.searchsorted(self.receipt_ns, receipts, side='right') - 1
         return (last >= 0) & self.values[last.clip(0)] if len(self) else np.zeros(
             len(receipts), bool)
 
@@ -169,40 +156,32 @@ class Recording:
     reference: PoseRecord | None = None
 
 
+AnyRecord = TypeVar('AnyRecord', WrenchRecord, FlagRecord, PoseRecord)
+
+
 class RecordGatherer:
     """Gathers a recording message by message; `topics` are the names to be taken."""
 
     def __init__(self, topics: TopicChoice):
-        self.recording = recording = Recording(
-            {foot: WrenchRecord() for foot in topics.wrench_truth},
-            {foot: WrenchRecord() for foot in topics.live},
-            {foot: FlagRecord() for foot in topics.contact_truth},
-            FlagRecord() if topics.valid else None,
-            PoseRecord() if topics.odometry else None,
-            {foot: WrenchRecord() for foot in topics.desired},
-            PoseRecord() if topics.reference else None)
         self._sinks: dict[str, list[WrenchRecord | FlagRecord | PoseRecord]] = {}
-        for names, records in (
-                (topics.wrench_truth, recording.truth), (topics.live, recording.live),
-                (topics.desired, recording.desired), (topics.contact_truth, recording.contact)):
-            for foot, name in names.items():
-                self._sinks.setdefault(name, []).append(records[foot])  # type: ignore[index]
-        for name, record in ((topics.valid, recording.valid), (topics.odometry, recording.base),
-                             (topics.reference, recording.reference)):
-            if record is not None:
-                self._sinks.setdefault(name, []).append(record)
+
+        def sink(record: AnyRecord, name: str) -> AnyRecord:
+            self._sinks.setdefault(name, []).append(record)
+            return record
+        self.recording = Recording(
+            {foot: sink(WrenchRecord(), name) for foot, name in topics.wrench_truth.items()},
+            {foot: sink(WrenchRecord(), name) for foot, name in topics.live.items()},
+            {foot: sink(FlagRecord(), name) for foot, name in topics.contact_truth.items()},
+            sink(FlagRecord(), topics.valid) if topics.valid else None,
+            sink(PoseRecord(), topics.odometry) if topics.odometry else None,
+            {foot: sink(WrenchRecord(), name) for foot, name in topics.desired.items()},
+            sink(PoseRecord(), topics.reference) if topics.reference else None)
         self.topics = frozenset(self._sinks)
 
     def take(self, topic: str, message: object, receipt_ns: int) -> None:
         """Add a decoded message of one of `topics`."""
         for sink in self._sinks[topic]:
             sink.append(message, receipt_ns)
-
-    def forget(self, before_ns: int) -> None:
-        """Drop the messages received before an instant."""
-        for sinks in self._sinks.values():
-            for sink in sinks:
-                sink.forget(before_ns)
 
 
 def read_flags(bag: BagReader, topics: Mapping[str, str], start_ns: int | None = None,
@@ -272,11 +251,10 @@ class Truth:
         return bool(self.valid.any())
 
 
-def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool,
-                at: slice = slice(None)) -> np.ndarray:
-    """Return forces (n, nf, 3) [N], world axes, by R_WF of samples ``at``; ``raw``: unfiltered."""
+def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool) -> np.ndarray:
+    """Return forces (n, nf, 3) [N], world axes, by R_WF; ``raw``: unfiltered."""
     wrench = series.raw_wrench.values if raw else series.published
-    return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[at, :, :3])
+    return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[:, :, :3])
 
 
 def align_truth(series: EstimateSeries, recording: Recording, weight: float,
@@ -371,11 +349,10 @@ def _flags(recording: Recording, foot: str, record: WrenchRecord,
             break
     if best == TRUTH.paired:
         return None
-    order = np.argsort(record.stamp_ns, kind='stable')
-    known = record.stamp_ns[order]
-    place = np.searchsorted(known, stamps).clip(0, n - 1)
-    exact = known[place] == stamps
-    return paired[order[place]] & exact if exact.mean() > 0.9 else None
+    found = np.zeros(len(stamps), bool)
+    _, mine, theirs = np.intersect1d(stamps, record.stamp_ns, return_indices=True)
+    found[mine] = paired[theirs]
+    return found if len(mine) > 0.9 * len(stamps) else None
 
 
 def _center(series: EstimateSeries, force: np.ndarray, moment: np.ndarray, contact: np.ndarray,
@@ -398,9 +375,7 @@ def _center(series: EstimateSeries, force: np.ndarray, moment: np.ndarray, conta
 
 def leveled(series: EstimateSeries, points: np.ndarray) -> np.ndarray:
     """Rotate points from base to world axes, keeping the base's origin [m]."""
-    R = series.base_rotation.values
-    return (np.einsum('nij,nj->ni', R, points) if points.ndim == 2
-            else np.einsum('nij,nfj->nfi', R, points))
+    return np.einsum('nij,n...j->n...i', series.base_rotation.values, points)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -450,28 +425,25 @@ def track_body(recording: Recording) -> BodyTracking | None:
     stamps = reference.stamp_ns
     order = np.argsort(base.stamp_ns, kind='stable')
     known = base.stamp_ns[order]
-    place = np.searchsorted(known, stamps - TRUTH.near).clip(0, len(known) - 1)
-    better = (place + 1).clip(max=len(known) - 1)
-    place = np.where(np.abs(known[better] - stamps) < np.abs(known[place] - stamps), better, place)
+    nearest = np.interp(stamps - known[0], known - known[0], np.arange(len(known)))
+    place = np.rint(nearest).astype(int)
     both = np.abs(known[place] - stamps) <= TRUTH.near
     if not both.any():
         return None
     time = (stamps[both] - stamps[both][0]) * 1e-9
     begin = time <= TRUTH.alignment
-    p, R = (record.position[rows] for record, rows in ((base, order[place[both]]),
-                                                       (reference, both))), [
-        Rotation.from_quat(record.orientation[rows])
-        for record, rows in ((base, order[place[both]]), (reference, both))]
-    true, wanted = p
-    heading = (R[0][begin] * R[1][begin].inv()).mean()
-    home, R_home = wanted[0], heading * R[1][0]
-    target = heading * R[1]
-    moved = true - (true[begin] - heading.apply(wanted[begin] - home)).mean(axis=0)
-    wished = heading.apply(wanted - home)
+    rows = order[place[both]]
+    true, wanted = base.position[rows], reference.position[both]
+    R_true, R_wanted = (Rotation.from_quat(quaternions) for quaternions in (
+        base.orientation[rows], reference.orientation[both]))
+    heading = (R_true[begin] * R_wanted[begin].inv()).mean()
+    R_home, target = heading * R_wanted[0], heading * R_wanted
+    wished = heading.apply(wanted - wanted[0])
+    moved = true - (true[begin] - wished[begin]).mean(axis=0)
     return BodyTracking(
         time, wished, moved, _roll_pitch_yaw(R_home.inv() * target),
-        _roll_pitch_yaw(R_home.inv() * R[0]), np.linalg.norm(moved - wished, axis=1),
-        (target.inv() * R[0]).magnitude())
+        _roll_pitch_yaw(R_home.inv() * R_true), np.linalg.norm(moved - wished, axis=1),
+        (target.inv() * R_true).magnitude())
 
 
 def _roll_pitch_yaw(rotation: Rotation) -> np.ndarray:

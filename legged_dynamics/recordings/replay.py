@@ -10,7 +10,7 @@ samples, with the contacts of the main estimate.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from legged_dynamics.estimation import (
 )
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT, JointSample
-from legged_dynamics.estimation.sensor_stream import Sample, SensorStream
+from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagMessage, BagReader
@@ -87,40 +87,6 @@ class ReplayPlan:
     first_stamp_ns: int | None = None
 
 
-class BagSamples:
-    """Samples of a bag's messages, decoded once; with ``keep`` kept for :meth:`rewind`."""
-
-    def __init__(self, plan: ReplayPlan, keep: bool = False):
-        self._read = SampleReader(plan.model, plan.config, plan.topics.joint_states,
-                                  plan.topics.imu, plan.topics.foot_switches)
-        self.topics = self._read.topics
-        self._kept: list[Sample | MeasurementError] = []
-        self._keep = keep
-        self._again: Iterator[Sample | MeasurementError] | None = None
-
-    def rewind(self) -> None:
-        """Give the samples that were kept from now on, from the first."""
-        self._again = iter(self._kept)
-
-    def __call__(self, bag: BagReader, message: BagMessage) -> Sample:
-        """Return the sample in the next message on any of `topics`."""
-        if self._again is not None:
-            found = next(self._again)
-        else:
-            found = self._decoded(bag, message)
-            if self._keep:
-                self._kept.append(found)
-        if isinstance(found, MeasurementError):
-            raise found
-        return found
-
-    def _decoded(self, bag: BagReader, message: BagMessage) -> Sample | MeasurementError:
-        try:
-            return self._read(message.topic, bag.decode(message))
-        except MeasurementError as error:
-            return error
-
-
 class Replay:
     """
     One pass of the estimator over a bag.
@@ -129,8 +95,6 @@ class Replay:
     ----------
     plan : ReplayPlan
         Robot, settings, topics and range.
-    samples : BagSamples, optional
-        Source of samples, where several replays share one; own by default.
 
     Attributes
     ----------
@@ -153,11 +117,12 @@ class Replay:
 
     """
 
-    def __init__(self, plan: ReplayPlan, samples: BagSamples | None = None):
+    def __init__(self, plan: ReplayPlan):
         self.plan = plan
         self._estimator = GroundReactionEstimator(plan.model, plan.config, plan.settings)
         self._stream = SensorStream(plan.imu_timeout, first_stamp_ns=plan.first_stamp_ns)
-        self._samples = samples or BagSamples(plan)
+        self._read = SampleReader(plan.model, plan.config, plan.topics.joint_states,
+                                  plan.topics.imu, plan.topics.foot_switches)
         feet = self._estimator.feet
         self.series = EstimateSeries(feet, plan.model.joint_names)
         self.newest: JointSample | None = None
@@ -208,7 +173,7 @@ class Replay:
 
         """
         compile_first(ESTIMATOR)
-        plan, inputs = self.plan, self._samples.topics
+        plan, inputs = self.plan, self._read.topics
         first = bag.start_ns if plan.start_ns is None else plan.start_ns
         span = max((bag.end_ns if plan.stop_ns is None else plan.stop_ns) - first, 1)
         recorded = records.topics if records is not None else frozenset()
@@ -230,7 +195,7 @@ class Replay:
         """Return the measurements that an input message completes."""
         topic, receipt_ns = message.topic, message.receipt_ns
         try:
-            sample = self._samples(bag, message)
+            sample = self._read(topic, bag.decode(message))
         except MeasurementError as error:
             self._stream.refuse(str(error))
             return []
@@ -346,12 +311,6 @@ class AnalysisOptions:
             raise ConfigurationError(f'expected a range from 0 s on with its end after its '
                                      f'start, got {start:g} to {end} s')
 
-    @property
-    def contact_topics(self) -> tuple[str, ...]:
-        """Topics with the contacts to take, or empty."""
-        return () if self.contact in ((DETECTED,), (FROM_BAG,)) else self.contact
-
-
 # -------------------------------------------------------------------------------------------------
 # Preparation of a replay: robot, settings, topics and range of a bag.
 
@@ -422,7 +381,7 @@ def _range(bag: BagReader, options: AnalysisOptions) -> tuple[int | None, int | 
 
 def _given_topics(bag: BagReader, options: AnalysisOptions,
                   feet: tuple[str, ...]) -> dict[str, str]:
-    topics = options.contact_topics
+    topics = () if options.contact in ((DETECTED,), (FROM_BAG,)) else options.contact
     if topics and len(topics) != len(feet):
         raise ConfigurationError(f'--contact: expected "detected", "bag" or {len(feet)} topics, '
                                  f'one for each of {", ".join(feet)}, got {" ".join(topics)}')

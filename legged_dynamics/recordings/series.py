@@ -49,29 +49,13 @@ class Column:
         self._rows[self._count] = row
         self._count += 1
 
-    def drop(self, count: int) -> None:
-        """Drop the first samples, reusing their memory."""
-        rest = self._count - count
-        self._rows[:rest] = self._rows[count:self._count].copy()
-        self._count = rest
-
     @property
     def values(self) -> np.ndarray:
         """Return the samples so far, as a view."""
         return self._rows[:self._count]
 
 
-class Series:
-    """Columns of the same length, its attributes."""
-
-    def drop(self, count: int) -> None:
-        """Drop the first samples."""
-        for column in vars(self).values():
-            if isinstance(column, Column):
-                column.drop(count)
-
-
-class ForceSeries(Series):
+class ForceSeries:
     """
     Foot wrenches over time, of one estimator.
 
@@ -103,18 +87,13 @@ class ForceSeries(Series):
 
     def aligned(self, stamps: np.ndarray) -> ForceSeries:
         """Return the estimates at stamps; UNAVAILABLE and NaN where there is none."""
-        row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}
-        where = np.array([row.get(stamp, -1) for stamp in stamps.tolist()], dtype=np.int64)
+        _, mine, theirs = np.intersect1d(stamps, self.stamp_ns.values, return_indices=True)
         found = ForceSeries(self.wrench.values.shape[1])
         for name, fill in (('mode', Mode.UNAVAILABLE), ('latest_ns', 0), ('wrench', np.nan),
-                           ('raw_wrench', np.nan),
-                           ('contact', False)):
+                           ('raw_wrench', np.nan), ('contact', False)):
             values = getattr(self, name).values
-            if len(values):
-                column = values[where]
-                column[where < 0] = fill
-            else:
-                column = np.full((len(stamps), *values.shape[1:]), fill, values.dtype)
+            column = np.full((len(stamps), *values.shape[1:]), fill, values.dtype)
+            column[mine] = values[theirs]
             setattr(found, name, Column.of(column))
         found.stamp_ns = Column.of(stamps)
         return found
@@ -183,10 +162,6 @@ class EstimateSeries(ForceSeries):
         """(n, nf, 3, 3) array of the rotations R_WF."""
         return np.einsum('nij,nfjk->nfik', self.base_rotation.values, self.foot_rotation.values)
 
-    def mode_counts(self) -> dict[Mode, int]:
-        """Return the number of estimates of every mode."""
-        return {mode: int((self.mode.values == mode).sum()) for mode in Mode}
-
 
 # -------------------------------------------------------------------------------------------------
 # Rate, jitter and gaps of the estimator's inputs, by their stamps and by the recorder's clock.
@@ -196,7 +171,7 @@ class EstimateSeries(ForceSeries):
 GAP = 1.5
 
 
-class InputTimes(Series):
+class InputTimes:
     """When the messages of one topic were stamped and received."""
 
     def __init__(self) -> None:
@@ -210,10 +185,6 @@ class InputTimes(Series):
     def __len__(self) -> int:
         """Return the number of messages."""
         return len(self._stamp)
-
-    def forget(self, before_ns: int) -> None:
-        """Drop messages received before an instant; they must be in receipt order."""
-        self.drop(int(np.searchsorted(self.receipt_ns, before_ns)))
 
     @property
     def stamp_ns(self) -> np.ndarray:

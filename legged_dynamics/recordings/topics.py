@@ -107,29 +107,28 @@ def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
 
     The joint states' namespace is searched first; ``valid``: flag of complete truth.
     """
-    space = namespace_of(joint_states)
-    wrench, contact, live, desired = {}, {}, {}, {}
-    for foot in feet:
-        names = (truth.get(foot, ''), f'{space}/ground_truth/{foot}/wrench')
-        if foot in truth:
-            _named(bag, truth[foot], WRENCH)
-        wrench[foot] = next((name for name in names if _has(bag, name, WRENCH)), '')
-        contact[foot] = f'{space}/ground_truth/{foot}/contact'
-        published = [name for name in bag.of_type(WRENCH) if name.endswith(f'/{foot}/wrench')
-                     and '/ground_truth/' not in name and not name.startswith('/replay/')]
-        near = [name for name in published if name.startswith(f'{space}/')]
-        live[foot] = next(iter(near or published), '')
-        desired[foot] = next((name for name in bag.of_type(WRENCH)
-                              if name.endswith(f'/{foot}/desired_wrench')), '')
+    space, wrenches = namespace_of(joint_states), bag.of_type(WRENCH)
+    live = sorted((name for name in wrenches if '/ground_truth/' not in name
+                   and not name.startswith('/replay/')),
+                  key=lambda name: not name.startswith(f'{space}/'))
+
+    def there(name: str, kind: str) -> str:
+        return name if _has(bag, name, kind) else ''
+
+    def ending(names: Sequence[str], end: str) -> str:
+        return next((name for name in names if name.endswith(end)), '')
+
+    by_foot = {
+        'wrench_truth': [_named(bag, truth[foot], WRENCH) if foot in truth else
+                         there(f'{space}/ground_truth/{foot}/wrench', WRENCH) for foot in feet],
+        'contact_truth': [there(f'{space}/ground_truth/{foot}/contact', BOOL) for foot in feet],
+        'live': [ending(live, f'/{foot}/wrench') for foot in feet],
+        'desired': [ending(wrenches, f'/{foot}/desired_wrench') for foot in feet]}
     return {
-        'wrench_truth': {foot: name for foot, name in wrench.items() if name},
-        'contact_truth': {foot: name for foot, name in contact.items() if _has(bag, name, BOOL)},
-        'live': {foot: name for foot, name in live.items() if name},
-        'desired': {foot: name for foot, name in desired.items() if name},
-        'reference': next((name for name in bag.of_type(POSE)
-                           if name.endswith('/body_reference')), ''),
-        'foot_switches': f'{space}/foot_switches' * _has(
-            bag, f'{space}/foot_switches', JOINT_STATE),
+        **{role: {foot: name for foot, name in zip(feet, names) if name}
+           for role, names in by_foot.items()},
+        'reference': ending(bag.of_type(POSE), '/body_reference'),
+        'foot_switches': there(f'{space}/foot_switches', JOINT_STATE),
         'valid': _named(bag, valid, BOOL) if valid else '',
         'odometry': odometry_topic(bag, joint_states)}
 

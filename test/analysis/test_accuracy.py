@@ -167,7 +167,7 @@ def test_other_estimates_are_matched_by_stamp():
     other = ForceSeries(2)
     part = series_of(force[3:90])
     other.stamp_ns = Column.of(np.arange(3, 90) * DT)
-    other.mode, other.wrench = part.mode, part.wrench
+    other.mode, other.wrench, other.latest_ns = part.mode, part.wrench, other.stamp_ns
     other.raw_wrench, other.contact = part.raw_wrench, part.contact
     accuracy = measure_accuracy(series_of(force), {'base only': other},
                                 truth_of(force, np.ones((n, 2), bool)),

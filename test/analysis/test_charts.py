@@ -75,7 +75,7 @@ def test_a_report_of_a_bag_says_what_it_has_and_its_verdict_first(walking_bag, t
     assert had.startswith('/joint_states: 1900 messages over 3.80 s, none lost; /imu/data: ')
     assert said.startswith('Error of the vertical force on a foot in contact')
     text = (tmp_path / 'out' / 'report.html').read_text()
-    assert text.count('class="chart"') == 9 and len(text) < 3_000_000
+    assert text.count('class="chart"') == 11 and len(text) < 3_000_000
     assert 'class="banner"' not in text and 'of real time, as' not in text
     # The first screen: verdict, robot with its forces, key figures; then contents and charts.
     order = [text.index(part) for part in ('class="verdict"', 'class="opening"', '<svg', '<nav',

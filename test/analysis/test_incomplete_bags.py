@@ -3,14 +3,14 @@
 """Bags that lack something, name it otherwise, or do not fit what was asked for: each is said."""
 import numpy as np
 import pytest
-from simulated_bag import DIALECT, FEET, ROBOT, TYPES, messages, write
+from simulated_bag import DIALECT, FEET, ROBOT, START_NS, TYPES, messages, write
 from test_accuracy import find
 
 from legged_dynamics.estimation import Mode
 from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.report.accuracy import ZERO_PHASE
-from legged_dynamics.recordings.report.analysis import analyse
+from legged_dynamics.recordings.report.analysis import analyse, doubts
 from legged_dynamics.recordings.report.report import sections, write_report
 from legged_dynamics.ros import conversions as convert
 
@@ -43,6 +43,19 @@ def test_without_effort(tmp_path):
     assert any('No joint torque in 300 samples' in note for note in analysis.notes)
     assert {row.estimate for row in analysis.accuracy.feet} == {'base only'}
     draw_all(analysis)
+
+
+def test_time_without_estimate_is_a_reason_for_doubt(tmp_path):
+    """Without IMU and, after 0.6 s, without torque there is nothing to estimate from."""
+    def losing_torque():
+        for topic, receipt, message in messages(steps=700):
+            if topic == '/joint_states' and receipt > START_NS + 600_000_000:
+                message.effort = []
+            yield topic, receipt, message
+
+    analysis = analyse(write(tmp_path / 'bag', losing_torque(), without=['/imu']))
+    assert analysis.silent == pytest.approx(400 / 700, abs=0.02)
+    assert any('no estimate was possible in' in reason for reason in doubts(analysis))
 
 
 def test_without_orientation(tmp_path):

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from simulated_bag import messages, write
@@ -22,7 +23,7 @@ from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet import report as outliers
 from legged_dynamics.recordings.fleet.batch import Outcome, do, each_result
 from legged_dynamics.recordings.fleet.data_set import DataSet
-from legged_dynamics.recordings.fleet.report import find_outliers, read_facts, write_fleet_report
+from legged_dynamics.recordings.fleet.report import find_outliers, read_fleet, write_fleet_report
 from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of
 from legged_dynamics.recordings.replay import AnalysisOptions
 
@@ -227,8 +228,8 @@ def test_workers_end_with_whoever_has_started_them(end):
 
 
 def feet_rows(loads):
-    return [{'recording': f'r{k}', 'foot': 'LF', 'load_share': load, 'duty': 0.5, 'slip': None}
-            for k, load in enumerate(loads)]
+    return pd.DataFrame([{'recording': f'r{k}', 'robot': 'rex', 'foot': 'LF', 'load_share': load,
+                          'duty': 0.5, 'slip': None} for k, load in enumerate(loads)])
 
 
 def test_outliers_are_far_from_their_like():
@@ -241,13 +242,12 @@ def test_outliers_are_far_from_their_like():
     assert not find_outliers(feet_rows([*[0.25] * 6, 0.27]), outliers.FEET, 'foot')
     assert not find_outliers(feet_rows([0.25, 0.25, 0.25, 0.9]), outliers.FEET, 'foot')
     # Slip less than usual is nothing bad.
-    rows = [{**row, 'slip': slip} for row, slip in zip(feet_rows(usual), (
-        0.1, 0.1, 0.1, 0.1, 0.1, 0.0))]
+    rows = feet_rows(usual).assign(slip=(0.1, 0.1, 0.1, 0.1, 0.1, 0.0))
     assert not find_outliers(rows, outliers.FEET, 'foot')
 
 
 def test_an_empty_fleet_has_a_report(tmp_path):
-    facts = read_facts(DataSet(tmp_path))
+    found = read_fleet(DataSet(tmp_path))
     failed = [Outcome('x', '/bags/<x>', 'cut off')]
-    text = Path(write_fleet_report(facts, failed, tmp_path, {})).read_text()
+    text = Path(write_fleet_report(found, failed, tmp_path, {})).read_text()
     assert 'No recording could be analysed' in text and '/bags/&lt;x&gt;' in text

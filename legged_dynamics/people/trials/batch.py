@@ -36,7 +36,7 @@ from legged_dynamics.recordings.file_formats import (
 )
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet.batch import Job, JobRows, Outcome, name_of, source_of
-from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet
+from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, columns_of
 from legged_dynamics.recordings.fleet.report import (
     counted,
     data_section,
@@ -274,27 +274,20 @@ def _foot_series(result: GaitResult) -> dict[str, Any]:
     n, feet = len(r.time), len(r.feet)
 
     def flat(values: np.ndarray) -> np.ndarray:
-        return np.asarray(values, np.float32).reshape(n * feet, -1)
+        return values.reshape(n * feet, -1)
 
-    columns: dict[str, Any] = {
+    return {
         'time': np.repeat(result.motion.time, feet), 'foot': list(r.feet) * n,
-        'contact': r.contact.reshape(-1)}
-    for prefix, values, axes in (('', r.wrench, WRENCH), ('world_', r.force, WRENCH[:3]),
-                                 ('center_of_pressure_', r.center_of_pressure, XYZ)):
-        rows = flat(values)
-        columns |= {prefix + axis: rows[:, k] for k, axis in enumerate(axes)}
-    return columns
+        'contact': r.contact.reshape(-1), **columns_of('', flat(r.wrench), WRENCH),
+        **columns_of('world_', flat(r.force), WRENCH[:3]),
+        **columns_of('center_of_pressure_', flat(r.center_of_pressure), XYZ)}
 
 
 def _joint_series(result: GaitResult) -> dict[str, Any]:
     motion, names = result.motion, list(result.model.joint_names)
-
-    def flat(values: np.ndarray) -> np.ndarray:
-        return np.asarray(values, np.float32).reshape(-1)
-
     return {'time': np.repeat(motion.time, len(names)), 'joint': names * len(motion),
-            'position': flat(motion.position), 'velocity': flat(motion.velocity),
-            'effort': flat(result.reactions.joint_effort)}
+            'position': motion.position.reshape(-1), 'velocity': motion.velocity.reshape(-1),
+            'effort': result.reactions.joint_effort.reshape(-1)}
 
 
 # -------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from legged_dynamics.exceptions import OutputError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 
@@ -45,14 +46,6 @@ class TableSchema(NamedTuple):
     name: str
     row: str
     fields: tuple[Field, ...]
-
-    @property
-    def markdown(self) -> str:
-        """Return the columns as a table for a Markdown document."""
-        lines = ['| column | type | unit | meaning |', '|---|---|---|---|']
-        lines += [f'| `{field.name}` | {field.kind} | {field.unit} | {field.meaning} |'
-                  for field in self.fields]
-        return '\n'.join(lines) + '\n'
 
 
 ID = Field('recording', 'string', '', 'Name of the recording: its folder or file, and eight '
@@ -276,6 +269,11 @@ def arrow_schema(table: TableSchema) -> pa.Schema:
         'timestamp[us, tz=UTC]': pa.timestamp('us', tz='UTC')}
     return pa.schema([pa.field(field.name, kinds[field.kind], metadata={
         'unit': field.unit, 'description': field.meaning}) for field in table.fields])
+
+
+def columns_of(prefix: str, values: np.ndarray, axes: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return a column for each component of values (..., k)."""
+    return {prefix + axis: values.T[k] for k, axis in enumerate(axes)}
 
 
 class DataSet:

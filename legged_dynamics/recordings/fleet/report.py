@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -107,54 +107,36 @@ class Outlier:
     far: float
 
 
-def find_outliers(rows: pd.DataFrame | Sequence[Mapping[str, Any]],
-                  quantities: Sequence[Quantity], part: str = '') -> list[Outlier]:
+def find_outliers(frame: pd.DataFrame, quantities: Sequence[Quantity],
+                  part: str = '') -> list[Outlier]:
     """
-    Return the values of one robot far from its median, the farthest first.
+    Return the values that are far from the median of their robot.
 
     Beyond `FAR` robust standard deviations (1.4826 times the median absolute deviation,
     Hampel 1974); ``part``: column of foot, joint or topic, or empty.
     """
-    frame = pd.DataFrame(rows)
-    if frame.empty:
-        return []
-    parts = frame[part] if part else pd.Series('', index=frame.index)
     found = []
+    keys = [frame[key] for key in ('robot', part) if key]
     for quantity in quantities:
         values = frame[quantity.column].astype(float)
-        median = values.groupby(parts).transform('median')
-        apart = values - median
-        spread = (_NORMAL * apart.abs().groupby(parts).transform('median')).clip(
+        usual = values.groupby(keys).transform('median')
+        apart = values - usual
+        spread = (_NORMAL * apart.abs().groupby(keys).transform('median')).clip(
             lower=quantity.least / FAR)
         far = (apart if quantity.high_only else apart.abs()) / spread
-        odd = (far > FAR) & (values.groupby(parts).transform('count') >= FEWEST)
-        found += [Outlier(recording, f'{quantity.name}, {name}' if name else quantity.name,
-                          quantity.text(value), quantity.text(usual), distance)
-                  for recording, name, value, usual, distance in zip(
-                      frame['recording'][odd], parts[odd], values[odd], median[odd], far[odd])]
-    return sorted(found, key=lambda outlier: -outlier.far)
+        odd = (far > FAR) & (values.groupby(keys).transform('count') >= FEWEST)
+        found += [Outlier(row['recording'], f'{quantity.name}, {row[part]}' if part else
+                          quantity.name, quantity.text(values[at]), quantity.text(usual[at]),
+                          far[at]) for at, row in frame[odd].iterrows()]
+    return found
 
 
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class RobotFacts:
-    """
-    All recordings of one robot.
+class Fleet(NamedTuple):
+    """Tables of a fleet in the order of time: a row a recording, or a foot, joint, ... of it."""
 
-    Attributes
-    ----------
-    robot : str
-        Its name in the data set.
-    summary : DataFrame
-        A row a recording, in the order of time.
-    feet, joints, inputs, errors : DataFrame
-        By recording in the same order.
-
-    """
-
-    robot: str
     summary: pd.DataFrame
     feet: pd.DataFrame
     joints: pd.DataFrame
@@ -162,94 +144,70 @@ class RobotFacts:
     errors: pd.DataFrame
 
     @property
-    def foot_names(self) -> list[str]:
-        """Feet in the order of the robot's YAML."""
-        return self.feet['foot'].unique().tolist()
+    def robots(self) -> list[str]:
+        """Return the names of the robots."""
+        return sorted(self.summary['robot'].unique())
 
-    def of_foot(self, foot: str, name: str) -> pd.Series:
-        """Return a foot's column as a value per recording, NaN where unknown."""
-        return self._by_recording(self.feet[self.feet['foot'] == foot], name)
+    def of(self, robot: str) -> Fleet:
+        """Return the tables of one robot."""
+        return Fleet(*(rows[rows['robot'] == robot] for rows in self))
 
-    def _worst_input(self, name: str) -> pd.Series:
-        """Return the larger value of joint states and IMU."""
-        return self._by_recording(self.inputs, name)
-
-    def errors_of(self, treatment: str) -> pd.Series:
-        """Return a treatment's vertical RMS error in contact, worse behaviour, over the weight."""
-        rows = self.errors[(self.errors['treatment'] == treatment)
-                           & (self.errors['subject'] != 'sum of all feet')]
-        return self._by_recording(rows, 'vertical') / self.summary['weight']
-
-    def _by_recording(self, rows: pd.DataFrame, name: str) -> pd.Series:
-        largest = rows.groupby('recording')[name].max()
-        return self.summary['recording'].map(largest).astype(float)
-
+    @property
     def outliers(self) -> list[Outlier]:
         """Return untrusted recordings first, then the outliers, the farthest first."""
-        distrusted = self.summary[~self.summary['trusted']]
-        doubted = [Outlier(recording, f'not to be trusted: {"; ".join(doubts)}', '', '', np.inf)
-                   for recording, doubts in zip(distrusted['recording'], distrusted['doubts'])]
-        return [*doubted, *sorted(
-            [*find_outliers(self.summary, SUMMARY),
-             *find_outliers(self.feet, FEET, 'foot'),
-             *find_outliers(self.joints, JOINTS, 'joint'),
-             *find_outliers(self.inputs, INPUTS, 'topic')], key=lambda one: -one.far)]
+        doubted = self.summary[~self.summary['trusted'].astype(bool)]
+        found = [Outlier(row['recording'], f'not to be trusted: {"; ".join(row["doubts"])}',
+                         '', '', np.inf) for _, row in doubted.iterrows()]
+        return sorted([*found, *find_outliers(self.summary, SUMMARY),
+                       *find_outliers(self.feet, FEET, 'foot'),
+                       *find_outliers(self.joints, JOINTS, 'joint'),
+                       *find_outliers(self.inputs, INPUTS, 'topic')], key=lambda one: -one.far)
+
+    @property
+    def error(self) -> pd.Series:
+        """Vertical error on line in contact, over the weight, by recording with a truth."""
+        rows = self.errors[(self.errors['treatment'] == ON_LINE)
+                           & (self.errors['subject'] != 'sum of all feet')]
+        weight = self.summary.set_index('recording')['weight']
+        return (rows.groupby('recording')['vertical'].max() / weight).dropna()
 
 
-def all_summaries(robots: Sequence[RobotFacts]) -> pd.DataFrame:
-    """Return the summaries of all robots in one table, a row per recording."""
-    columns = [field.name for field in schema.SUMMARY.fields] + ['robot', 'day']
-    return (pd.concat([robot.summary for robot in robots], ignore_index=True) if robots
-            else pd.DataFrame(columns=columns))
-
-
-def read_facts(data: DataSet) -> list[RobotFacts]:
-    """Return the facts of each robot of a data set, without time series."""
-    columns = [field.name for field in schema.SUMMARY.fields
-               if field.name not in ('notes', 'joints')]
-    summary = data.read(schema.SUMMARY, [*columns, 'robot', 'day']).to_pandas().sort_values(
-        ['start', 'recording'], ignore_index=True)
-    place = pd.Series(summary.index, index=summary['recording'])
-    parts = []
-    for table in (schema.FEET, schema.JOINTS, schema.INPUTS, schema.ERRORS):
-        rows = data.read(table).to_pandas()
-        rows = rows.assign(place=rows['recording'].map(place)).dropna(subset='place')
-        parts.append(rows.sort_values('place', kind='stable').drop(columns='place'))
-    return [RobotFacts(robot, own.reset_index(drop=True),
-                       *(rows[rows['robot'] == robot] for rows in parts))
-            for robot, own in summary.groupby('robot')]
+def read_fleet(data: DataSet) -> Fleet:
+    """Return the tables of a data set, without time series."""
+    summary = data.read(schema.SUMMARY).to_pandas()
+    start = summary[['recording', 'start']]
+    return Fleet(*(
+        rows.sort_values(['start', 'recording'], kind='stable', ignore_index=True)
+        for rows in (summary, *(data.read(table).to_pandas().merge(start, on='recording')
+                                for table in (schema.FEET, schema.JOINTS, schema.INPUTS,
+                                              schema.ERRORS)))))
 
 
 REPORTS = 'reports'
 MOST_OUTLIERS = 100
 MOST_ROBOTS = 30
-# Charts of all robots: column of the summary, title, unit, scale, least span, digits.
-TRENDS = (('residual_share', 'Force at the base that the estimate leaves unexplained',
-           '% of weight', 100.0, 5.0, 2),
-          ('mass_error', 'Mass beyond the model, at the end of each recording', 'kg', 1.0, 1.0, 2),
-          ('gravity_error', 'Gravity by the accelerometer, too large, while the robot stands',
-           'm/s²', 1.0, 0.1, 3))
 EXPLANATION = (
     'A dot is a recording. Outliers are farther than six robust standard deviations from the '
     "median of the same robot's recordings (five or more), and by more than a minimum that "
-    'matters. Load is the vertical force as published, share of load that of the vertical '
-    'impulse. Slip is how far a foot slides during a stance against the other feet on the ground; '
-    'with two on the ground they share it.')
+    'matters. The share of the load is that of the vertical impulse, as published. Slip is how '
+    'far a foot slides during a stance against the other feet on the ground; with two on the '
+    'ground they share it.')
 
 
-def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
+def write_fleet_report(fleet: Fleet, failed: Sequence[Outcome], out: Path,
                        reports: Mapping[str, str]) -> Path:
     """Write the page and return its path; ``reports``: those of recordings, from ``out``."""
-    rows = all_summaries(robots)
-    odd = [(robot.robot, outlier) for robot in robots for outlier in robot.outliers()]
-    sections = []
-    if odd:
-        sections.append(_outlier_section(odd, rows, reports))
+    rows, odd, robots = fleet.summary, fleet.outliers, fleet.robots
+    sections = [_outlier_section(odd, rows, reports)] if odd else []
     sections += failed_sections(failed, 'recording')
-    if len(rows):
-        sections.append(ReportSection('All robots', [*_all_robots(robots), EXPLANATION]))
-    sections += [ReportSection(robot.robot, [*_one_robot(robot), by_day(robot)])
-                 for robot in robots[:MOST_ROBOTS]]
+    if robots:
+        sections.append(ReportSection('All robots', [
+            *_trends(rows, SUMMARY, 'robot'), EXPLANATION]))
+    for robot in robots[:MOST_ROBOTS]:
+        own = fleet.of(robot)
+        sections.append(ReportSection(robot, [
+            *_trends(own.feet, FEET, 'foot'), *_trends(own.inputs, INPUTS, 'topic'),
+            by_day(own)]))
     if len(robots) > MOST_ROBOTS:
         sections.append(ReportSection('', [
             f'{len(robots) - MOST_ROBOTS} more robots are in the data set only.']))
@@ -259,8 +217,7 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
         f'{counted(len(rows), "recording")} of {counted(len(robots), "robot")}, '
         f'{rows["duration"].sum() / 3600.0:.2f} h, '
         f'{counted(rows["day"].nunique(), "day")}.', sections,
-        command_line('legged-dynamics analyze DIR'),
-        verdict(robots, [outlier for _, outlier in odd]), judged=False,
+        command_line('legged-dynamics analyze DIR'), verdict(fleet), judged=False,
         warnings=warned(failed, 'recording')).write(out)
 
 
@@ -282,25 +239,25 @@ def data_section(what: str, keys: str, example: str) -> ReportSection:
         f"partitioned by {keys}; for example pandas.read_parquet('{FOLDER}/{example}')."])
 
 
-def _outlier_section(odd: Sequence[tuple[str, Outlier]], rows: pd.DataFrame,
+def _outlier_section(odd: Sequence[Outlier], rows: pd.DataFrame,
                      reports: Mapping[str, str]) -> ReportSection:
-    days = dict(zip(rows['recording'], rows['day']))
+    about = rows.set_index('recording')
     parts: list[Part] = [Table(
         '', ('recording', 'robot', 'day', 'what', 'is', 'usual for the robot'), [
-            (_link(outlier.recording, reports), robot, days[outlier.recording], outlier.what,
-             outlier.value, outlier.usual) for robot, outlier in odd[:MOST_OUTLIERS]])]
+            (Link(one.recording, reports[one.recording]) if one.recording in reports else
+             one.recording, *about.loc[one.recording, ['robot', 'day']], one.what, one.value,
+             one.usual) for one in odd[:MOST_OUTLIERS]])]
     if len(odd) > MOST_OUTLIERS:
         parts.append(f'{len(odd) - MOST_OUTLIERS} more are left out.')
     return ReportSection('Recordings to look at', parts)
 
 
-def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:
+def verdict(fleet: Fleet) -> str:
     """Return the outcome in a sentence or two: trusted recordings, residual, error."""
-    rows = all_summaries(robots)
+    rows, error = fleet.summary, fleet.error.median()
     if rows.empty:
         return 'No recording could be analysed.'
-    unlike = len({outlier.recording for outlier in odd if np.isfinite(outlier.far)})
-    error = pd.concat([robot.errors_of(ON_LINE) for robot in robots]).median()
+    unlike = len({outlier.recording for outlier in fleet.outliers if np.isfinite(outlier.far)})
     said = (f'{rows["trusted"].sum()} of {counted(len(rows), "recording")} deserve trust; '
             f'{unlike} {"is" if unlike == 1 else "are"} unlike the others of the robot. Half of '
             f'them leave less than {100.0 * rows["residual_share"].median():.1f} % of the weight '
@@ -311,61 +268,37 @@ def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:
     return said
 
 
-def _all_robots(robots: Sequence[RobotFacts]) -> list[Chart]:
-    """Return charts over the date with a curve a robot: residual, mass, gravity, gyro, losses."""
-    frames = []
-    for robot in robots:
-        own = robot.summary
-        frames.append(pd.DataFrame({
-            'robot': robot.robot, 'time': _seconds(robot),
-            **{name: scale * own[name] for name, _, _, scale, _, _ in TRENDS},
-            'gyro': np.degrees(np.sqrt(sum(own[f'gyro_bias_{axis}'] ** 2 for axis in 'xyz'))),
-            'lost': 100.0 * robot._worst_input('lost')}))
-    every = pd.concat(frames).sort_values('time', kind='stable')
-    return [Chart(title, unit, every['time'].to_numpy(), [
-        Line(robot.robot, every[name].where(every['robot'] == robot.robot).to_numpy(), k)
-        for k, robot in enumerate(robots)], least, digits, height=230, dates=True)
-        for name, title, unit, least, digits in (
-            *((name, title, unit, least, digits)
-              for name, title, unit, _, least, digits in TRENDS),
-            ('gyro', 'Gyro bias while the robot stands', 'deg/s', 0.2, 2),
-            ('lost', 'Messages lost, the worse of joint states and IMU', '%', 2.0, 2))]
+def _trends(rows: pd.DataFrame, quantities: Sequence[Quantity], by: str) -> list[Chart]:
+    """Return a chart a quantity over the date, with dots of each robot, foot or topic."""
+    time = np.array([start.timestamp() for start in rows['start']])
+    return [Chart(quantity.name.capitalize(), quantity.unit, time, [
+        Line(name, (quantity.scale * rows[quantity.column]).where(rows[by] == name).to_numpy(), k)
+        for k, name in enumerate(rows[by].unique())], quantity.scale * quantity.least,
+        quantity.digits, height=230, dates=True) for quantity in quantities]
 
 
-def _one_robot(robot: RobotFacts) -> list[Chart]:
-    """Return charts over the date with a curve a foot: load, duty, slip."""
-    time, weight = _seconds(robot), robot.summary['weight']
-    return [Chart(f'{robot.robot}: {title}', unit, time, [
-        Line(foot, (scale * robot.of_foot(foot, name)
-                    / (weight if name == 'load' else 1.0)).to_numpy(), k)
-        for k, foot in enumerate(robot.foot_names)], least, height=230, dates=True)
-        for name, title, unit, scale, least in (
-            ('load', 'load of a foot while it is down', '% of weight', 100.0, 10.0),
-            ('duty', 'duty of each foot', '%', 100.0, 10.0),
-            ('slip', 'slip a stance', 'mm', 1e3, 5.0))]
-
-
-def by_day(robot: RobotFacts) -> Table:
-    """Return the medians of each day with recordings."""
-    feet, summary = robot.foot_names, robot.summary
-    by_foot = [(name, scale, digits) for name, scale, digits in (
-        ('load_share', 100.0, 0), ('duty', 100.0, 0), ('slip', 1e3, 1))]
+def by_day(robot: Fleet) -> Table:
+    """Return the medians of each day with recordings of one robot."""
+    summary, feet = robot.summary, robot.feet['foot'].unique()
+    lost = robot.inputs.groupby('recording')['lost'].max()
     values = pd.DataFrame({
-        **{f'{name} {foot}': scale * robot.of_foot(foot, name)
-           for name, scale, _ in by_foot for foot in feet},
         'residual': 100.0 * summary['residual_share'], 'mass': summary['mass_error'],
-        'lost': 100.0 * robot._worst_input('lost'), 'error': 100.0 * robot.errors_of(ON_LINE)})
-    days = summary.groupby('day', sort=False)['duration'].agg(['size', 'sum'])
-    medians = values.groupby(summary['day'], sort=False).median()
-    rows = [(day, str(count), f'{seconds / 60.0:.1f}',
-             *(' / '.join(shown(medians.at[day, f'{name} {foot}'], f'.{digits}f') for foot in feet)
-               for name, _, digits in by_foot),
-             *(shown(medians.at[day, name], f'.{digits}f') for name, digits in (
-                 ('residual', 1), ('mass', 2), ('lost', 1), ('error', 1))))
-            for day, count, seconds in days.itertuples()]
-    named = ' / '.join(feet)
-    return Table(robot.robot, (
-        'day', 'recordings', 'minutes', f'share of load [%] {named}', 'duty [%]',
+        'lost': 100.0 * summary['recording'].map(lost),
+        'error': 100.0 * summary['recording'].map(robot.error)})
+    rows = []
+    for day, own in summary.groupby('day', sort=False):
+        medians = values.loc[own.index].median()
+        of_feet = robot.feet[robot.feet['day'] == day].groupby('foot')[
+            ['load_share', 'duty', 'slip']].median().reindex(feet)
+        rows.append((
+            str(day), str(len(own)), f'{own["duration"].sum() / 60.0:.1f}',
+            *(' / '.join(shown(scale * value, f'.{digits}f') for value in of_feet[name])
+              for name, scale, digits in (('load_share', 100.0, 0), ('duty', 100.0, 0),
+                                          ('slip', 1e3, 1))),
+            *(shown(medians[name], f'.{digits}f') for name, digits in (
+                ('residual', 1), ('mass', 2), ('lost', 1), ('error', 1)))))
+    return Table(''.join(robot.robots), (
+        'day', 'recordings', 'minutes', f'share of load [%] {" / ".join(feet)}', 'duty [%]',
         'slip a stance [mm]', 'unexplained [% of weight]', 'mass beyond the model [kg]',
         'lost [%]', 'error on line [% of weight]'), rows)
 
@@ -373,15 +306,6 @@ def by_day(robot: RobotFacts) -> Table:
 def counted(count: int, thing: str) -> str:
     """Return a count with its noun: '1 robot', '2 robots'."""
     return f'{count} {thing}{"" if count == 1 else "s"}'
-
-
-def _seconds(robot: RobotFacts) -> np.ndarray:
-    """Return when each recording began, since 1970 [s]."""
-    return np.array([start.timestamp() for start in robot.summary['start']])
-
-
-def _link(recording: str, reports: Mapping[str, str]) -> str | Link:
-    return Link(recording, reports[recording]) if recording in reports else recording
 
 
 # -------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.recordings.bags import SUFFIXES
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet.batch import Job, JobRows, name_of, source_of
-from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet
+from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, columns_of
 from legged_dynamics.recordings.recording import world_force
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.report.accuracy import STANDING, main_name
@@ -158,19 +158,14 @@ def _summary(analysis: Analysis) -> dict[str, Any]:
         'standing': standing.mean(), 'gait': ''.join(doing), 'trusted': not reasons,
         'doubts': reasons, 'notes': analysis.notes, 'residual': residual,
         'residual_share': residual / analysis.weight,
-        **_columns('residual_mean_', _mean(wrench), WRENCH),
+        **columns_of('residual_mean_', _mean(wrench), WRENCH),
         'worst_at': float(squares.argmax()) if squares.any() else np.nan,
         'mass_error': series.mass_error.values[-1],
-        **_columns('gyro_bias_', _mean(series.angular_velocity.values[standing]), XYZ),
+        **columns_of('gyro_bias_', _mean(series.angular_velocity.values[standing]), XYZ),
         'gravity_error': _mean(gravity) - GRAVITY,
         'without_effort': faults[Fault.NO_EFFORT], 'without_imu': faults[Fault.NO_IMU],
         'restarts': faults[Fault.GAP] + faults[Fault.TIME_JUMPED_BACK],
         'refused': analysis.replay.refused.total()}
-
-
-def _columns(prefix: str, values: np.ndarray, axes: tuple[str, ...]) -> dict[str, Any]:
-    """Return a column for each component (..., k)."""
-    return {prefix + axis: values.T[k] for k, axis in enumerate(axes)}
 
 
 def _feet(analysis: Analysis, force: np.ndarray) -> list[dict[str, Any]]:
@@ -230,24 +225,25 @@ def _joints(series: EstimateSeries) -> list[dict[str, Any]]:
 
 
 def _foot_series(analysis: Analysis, force: np.ndarray) -> dict[str, Any]:
-    """Return an estimate's feet one after the other."""
+    """Return an estimate's feet one after the other; the schema makes it single precision."""
     series, truth = analysis.series, analysis.truth
+    n, feet = len(series.stamp_ns), len(series.feet)
 
     def flat(values: np.ndarray) -> np.ndarray:
         return values.reshape(-1, *values.shape[2:])
 
-    true = _single(flat(truth.force))
+    true = flat(truth.force)
     unknown = ~np.isfinite(true).all(axis=1)
     return {
-        **_times(series, len(series.feet)), 'foot': list(series.feet) * len(series.stamp_ns),
-        'contact': flat(series.contact.values),
-        'contact_probability': _single(flat(series.probability.values)),
+        'stamp_ns': np.repeat(series.stamp_ns.values, feet), 'time': np.repeat(series.time, feet),
+        'foot': list(series.feet) * n, 'contact': flat(series.contact.values),
+        'contact_probability': flat(series.probability.values),
         'observable': flat(series.observable.values),
-        **_columns('', _single(flat(series.published)), WRENCH),
-        **_columns('raw_', _single(flat(series.raw_wrench.values)), WRENCH),
-        **_columns('world_', _single(flat(force)), WRENCH[:3]),
+        **columns_of('', flat(series.published), WRENCH),
+        **columns_of('raw_', flat(series.raw_wrench.values), WRENCH),
+        **columns_of('world_', flat(force), WRENCH[:3]),
         'true_contact': np.ma.array(flat(truth.contact), mask=unknown),
-        **_columns('true_', np.ma.array(true, mask=np.repeat(unknown[:, None], 3, axis=1)),
+        **columns_of('true_', np.ma.array(true, mask=np.repeat(unknown[:, None], 3, axis=1)),
                    WRENCH[:3])}
 
 
@@ -255,18 +251,10 @@ def _base_series(series: EstimateSeries) -> dict[str, Any]:
     modes = np.array([mode.name.lower() for mode in Mode])
     quaternion = Rotation.from_matrix(series.base_rotation.values).as_quat()
     return {
-        **_times(series, 1), 'mode': modes[series.mode.values],
-        **_columns('center_of_pressure_', _single(series.center_of_pressure.values), XYZ),
-        **_columns('residual_', _single(series.base_residual.values), WRENCH),
-        'mass_error': _single(series.mass_error.values),
-        **_columns('orientation_', _single(quaternion), (*XYZ, 'w')),
-        'external_torque': list(_single(series.external_torque.values))}
-
-
-def _times(series: EstimateSeries, repeat: int) -> dict[str, np.ndarray]:
-    return {'stamp_ns': np.repeat(series.stamp_ns.values, repeat),
-            'time': np.repeat(series.time, repeat)}
-
-
-def _single(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values, np.float32)
+        'stamp_ns': series.stamp_ns.values, 'time': series.time,
+        'mode': modes[series.mode.values],
+        **columns_of('center_of_pressure_', series.center_of_pressure.values, XYZ),
+        **columns_of('residual_', series.base_residual.values, WRENCH),
+        'mass_error': series.mass_error.values,
+        **columns_of('orientation_', quaternion, (*XYZ, 'w')),
+        'external_torque': list(series.external_torque.values)}

@@ -31,6 +31,7 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.recordings.recording import Truth, world_force
+from legged_dynamics.recordings.replay import OTHERS
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 
 STANDING = 'standing'
@@ -64,8 +65,6 @@ class Behaviour:
 def find_behaviours(time: np.ndarray, contact: np.ndarray,
                     position: np.ndarray) -> list[Behaviour]:
     """Return the behaviours, standing first; ``position`` (nf, 2): x forward, y left."""
-    if not len(time):
-        return []
     standing = standing_samples(time, contact)
     found = [Behaviour(STANDING, standing),
              Behaviour(name_gait(contact[~standing], position), ~standing)]
@@ -81,41 +80,15 @@ def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
 
 def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
     """Return a gait's name, or 'stepping'; ``position`` (nf, 2) [m]: feet in base axes."""
-    steps = StepCounts(contact.shape[1] if contact.ndim == 2 else 0)
-    steps.add(contact)
-    return steps.gait(position)
-
-
-class StepCounts:
-    """Counts how often pairs of feet are down together, over parts of a recording."""
-
-    def __init__(self, n_feet: int):
-        self.count = self._airborne = 0
-        self._same = np.zeros((n_feet, n_feet))
-
-    def add(self, contact: np.ndarray) -> None:
-        """Add contacts (n, nf) of samples in which the robot is not standing."""
-        self.count += len(contact)
-        self._airborne += int((~contact).all(axis=1).sum()) if contact.ndim == 2 else 0
-        down = contact.astype(float)
-        if len(self._same):
-            self._same += down.T @ down + (1.0 - down).T @ (1.0 - down)
-
-    def gait(self, position: np.ndarray) -> str:
-        """Return the gait's name, or 'stepping'; ``position`` (nf, 2): base axes."""
-        if not self.count or len(self._same) < 2:
-            return 'stepping'
-        return _gait(self._airborne / self.count, self._same / self.count, position)
-
-
-def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
-    n_feet = len(same)
+    n_feet = contact.shape[1]
+    if not len(contact) or n_feet not in (2, 4):
+        return 'stepping'
+    down = contact.astype(float)
+    same = (down.T @ down + (1.0 - down).T @ (1.0 - down)) / len(down)
     if n_feet == 2:
         if same[0, 1] > GAIT.together:
             return 'hopping'
-        return 'running' if airborne > 0.02 else 'walking'
-    if n_feet != 4:
-        return 'stepping'
+        return 'running' if (~contact).all(axis=1).mean() > 0.02 else 'walking'
     front, left = (position > np.median(position, axis=0)).T
     agreement: dict[str, list[float]] = {'trotting': [], 'pacing': [], 'bounding': []}
     for i in range(4):
@@ -160,11 +133,9 @@ class ContactScore:
 
 def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarray,
                    true: np.ndarray, valid: np.ndarray) -> list[ContactScore]:
-    """Return the contact score of each foot; empty without valid samples."""
+    """Return the contact score of each foot, in the samples with a truth."""
     scores = []
     for i, foot in enumerate(feet):
-        if not valid.any():
-            break
         delays: dict[bool, list[float]] = {True: [], False: []}
         changes = unseen = 0
         seen = _contact_changes(estimated[:, i], np.ones(len(time), bool))
@@ -176,9 +147,11 @@ def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarra
                 delays[down].append(1e3 * min(near, key=abs))
             else:
                 unseen += 1
+        down_late, up_late = (float(np.median(found)) if found else np.nan
+                              for found in delays.values())
         scores.append(ContactScore(
             foot, 100.0 * float((estimated[valid, i] == true[valid, i]).mean()),
-            _median(delays[True]), _median(delays[False]), changes, unseen))
+            down_late, up_late, changes, unseen))
     return scores
 
 
@@ -186,10 +159,6 @@ def _contact_changes(flags: np.ndarray, valid: np.ndarray) -> list[tuple[int, bo
     """Return the first sample of each new state, and that state."""
     at = np.flatnonzero((flags[1:] != flags[:-1]) & valid[1:] & valid[:-1]) + 1
     return [(int(k), bool(flags[k])) for k in at]
-
-
-def _median(values: list[float]) -> float:
-    return float(np.median(values)) if values else np.nan
 
 
 # -------------------------------------------------------------------------------------------------
@@ -326,8 +295,7 @@ def main_name(series: ForceSeries) -> str:
     modes = modes[modes != Mode.UNAVAILABLE]
     if not len(modes):
         return 'unavailable'
-    return {Mode.FUSED: 'fused', Mode.BASE_ONLY: 'base only',
-            Mode.TORQUE_ONLY: 'torque only'}[Mode(int(np.bincount(modes).argmax()))]
+    return Mode(int(np.bincount(modes).argmax())).name.lower().replace('_', ' ')
 
 
 def _row(subject: str, error: np.ndarray, label: tuple[str, str, float]) -> list[ForceError]:
@@ -372,8 +340,6 @@ class CautionSettings:
 
 
 CAUTION = CautionSettings()
-BASE_ONLY = 'base only'
-TORQUE_ONLY = 'torque only'
 
 
 @dataclass(frozen=True)
@@ -385,20 +351,6 @@ class SlowSums:
     apart: float
     allowed: float  # Largest one that the stated noise explains, as a part of the weight
 
-    @property
-    def disagree(self) -> bool:
-        """Whether the difference is beyond the error bars."""
-        return bool(self.apart > self.allowed)
-
-    @property
-    def text(self) -> str:
-        """The comparison in a sentence; empty where there is nothing to compare."""
-        if not np.isfinite(self.apart):
-            return ''
-        return ('The sums of all feet by motion and by torque differ by '
-                f'{100.0 * self.apart:.1f} % of the weight, rms, where the stated noise allows '
-                f'{100.0 * self.allowed:.1f} %.')
-
 
 def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
                       model: RobotModel, config: RobotConfig,
@@ -406,14 +358,11 @@ def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
     """Compare the total foot force by the base's equations and by torque."""
     weight, rotation = model.total_mass * GRAVITY, series.foot_to_world
     stamps = series.stamp_ns.values
-    vertical = {}
-    for name, other in others.items():
-        if len(other.stamp_ns):
-            vertical[name] = world_force(other.aligned(stamps), rotation,
-                                         raw=True)[:, :, 2].sum(axis=1)
+    vertical = {name: world_force(other.aligned(stamps), rotation, raw=True)[:, :, 2].sum(axis=1)
+                for name, other in others.items() if len(other.stamp_ns)}
     apart = np.nan
-    if BASE_ONLY in vertical and TORQUE_ONLY in vertical:
-        slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], CAUTION.slow)
+    if len(vertical) == len(OTHERS):
+        slow = zero_phase(series.time, np.subtract(*vertical.values()), CAUTION.slow)
         slow = slow[np.isfinite(slow)]
         apart = rms(slow) / weight if len(slow) else np.nan
     return SlowSums(float(apart), _allowed(model, config, settings))
@@ -464,8 +413,10 @@ def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> 
         found.append(f'{100.0 * residual:.1f} % of the weight remain unexplained at the base '
                      f'(below {CAUTION.slow:g} Hz); {100.0 * CAUTION.unexplained:.0f} % is the '
                      'most that a right model leaves.')
-    if sums.disagree:
-        found.append(sums.text)
+    if sums.apart > sums.allowed:
+        found.append('The sums of all feet by motion and by torque differ by '
+                     f'{100.0 * sums.apart:.1f} % of the weight, rms, where the stated noise '
+                     f'allows {100.0 * sums.allowed:.1f} %.')
     if found or wrong:
         found.append('If nobody pushed or held the robot, friction, gains or delay of the '
                      'torques, masses or the IMU may be wrong. '

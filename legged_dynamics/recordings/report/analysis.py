@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,7 +31,6 @@ from legged_dynamics.recordings.recording import (
 from legged_dynamics.recordings.replay import (
     FROM_BAG,
     AnalysisOptions,
-    BagSamples,
     Preparation,
     Replay,
     ReplayPlan,
@@ -130,23 +130,15 @@ def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord]) -> np
     if not live or not len(joints):
         return None
     stamps, first = np.unique(joints.stamp_ns, return_index=True)
-    receipts = joints.receipt_ns[first]
-    done: dict[int, int] = {}
-    for record in live.values():
-        for stamp, receipt in zip(record.stamp_ns.tolist(), record.receipt_ns.tolist()):
-            done[stamp] = max(done.get(stamp, 0), receipt)
-    described = np.array(sorted(done), dtype=np.int64)
-    at = np.searchsorted(stamps, described).clip(0, len(stamps) - 1)
-    usable = stamps[at] == described
-    if not usable.any():
-        return None
-    finished = np.array([done[stamp] for stamp in described[usable].tolist()])
-    return (finished - receipts[at[usable]]) * 1e-6
+    described, which = np.unique(np.concatenate([record.stamp_ns for record in live.values()]),
+                                 return_inverse=True)
+    done = np.zeros(len(described), np.int64)
+    np.maximum.at(done, which, np.concatenate([record.receipt_ns for record in live.values()]))
+    _, at, mine = np.intersect1d(stamps, described, return_indices=True)
+    return (done[mine] - joints.receipt_ns[first[at]]) * 1e-6 if len(mine) else None
 
 
 # -------------------------------------------------------------------------------------------------
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -227,7 +219,7 @@ class Analysis:
 
 
 def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
-            enriched: Path | None = None, progress: Progress | None = None,
+            enriched: Path | None = None, progress: Callable[[float], None] | None = None,
             compare: bool = True) -> Analysis:
     """
     Replay a bag through the live estimator and compare it with what the bag knows.
@@ -264,33 +256,27 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
         if not compare:
             plan = replace(plan, others=False, topics=replace(
                 plan.topics, live={}, desired={}, reference=''))
-        records, samples = RecordGatherer(plan.topics), None
         if ready.given:
             plan = replace(plan, given_contact=read_flags(bag, ready.given, plan.start_ns,
                                                           plan.stop_ns))
         if options.contact == (FROM_BAG,):
-            samples = BagSamples(plan, keep=True)
-            plan = replace(plan, true_contact=_true_contact(bag, plan, samples, records, robot))
-            samples.rewind()
-        replay = Replay(plan, samples)
-        gatherer = records if samples is None else None     # else they are gathered already
-        if enriched is None:
-            replay.run(bag, records=gatherer, progress=progress)
-        else:
-            with EnrichedBag(enriched, bag, ready.feet, robot.model.base_link,
-                             options.storage) as copy:
-                replay.run(bag, sink=copy.copy, on_estimate=copy.add, records=gatherer,
-                           progress=progress)
+            plan = replace(plan, true_contact=_true_contact(bag, plan, robot))
+        replay, records = Replay(plan), RecordGatherer(plan.topics)
+        with (nullcontext() if enriched is None else EnrichedBag(
+                enriched, bag, ready.feet, robot.model.base_link, options.storage)) as copy:
+            replay.run(bag, sink=copy.copy if copy else None,
+                       on_estimate=copy.add if copy else None, records=records,
+                       progress=progress)
         return _judge(bag, ready, replay, records.recording)
 
 
-def _true_contact(bag: BagReader, plan: ReplayPlan, samples: BagSamples, records: RecordGatherer,
+def _true_contact(bag: BagReader, plan: ReplayPlan,
                   robot: RobotChoice) -> Callable[[int], np.ndarray]:
     """Return the true contacts by stamp; a first replay gives the kinematics that they need."""
     if not plan.topics.wrench_truth:
         raise BagError(f'{bag.path} has no true contacts to take: no ground_truth/<foot>/wrench, '
                        'and no topic given with --truth')
-    first = Replay(replace(plan, others=False), samples)
+    first, records = Replay(replace(plan, others=False)), RecordGatherer(plan.topics)
     first.run(bag, records=records)
     weight = robot.model.total_mass * GRAVITY
     truth = align_truth(first.series, records.recording, weight, robot.contact_force)
@@ -344,15 +330,12 @@ def write_csv(analysis: Analysis, path: Path) -> None:
     forces, where there are any, are in world axes, as are those with 'world'.
     """
     names, columns = _columns(analysis)
-    table = np.column_stack(columns).tolist()
-    stamps = analysis.series.stamp_ns.values.tolist()
-    modes = [Mode(mode).name.lower() for mode in analysis.series.mode.values.tolist()]
+    rows = zip(*_instants(analysis), np.column_stack(columns).tolist())
     form = '%d,%s,' + ','.join(['%.7g'] * len(names)) + '\n'
     try:
         with path.open('w', encoding='utf-8', newline='') as file:
             csv.writer(file, lineterminator='\n').writerow(['stamp_ns', 'mode', *names])
-            file.writelines(form % (stamp, mode, *row)
-                            for stamp, mode, row in zip(stamps, modes, table))
+            file.writelines(form % (stamp, mode, *row) for stamp, mode, row in rows)
     except OSError as error:
         raise BagError(f'cannot write {path}: {error}') from error
 
@@ -362,13 +345,18 @@ def to_pandas(analysis: Analysis) -> pandas.DataFrame:
     import pandas
 
     names, columns = _columns(analysis)
-    stamps = analysis.series.stamp_ns.values
-    modes = [Mode(mode).name.lower() for mode in analysis.series.mode.values.tolist()]
+    stamps, modes = _instants(analysis)
     frame = pandas.DataFrame({'stamp_ns': stamps, 'mode': modes,
                               **dict(zip(names, columns))}).set_index('time')
     frame.attrs = {'bag': str(analysis.bag), 'robot': analysis.robot.name,
                    'mass_kg': analysis.robot.model.total_mass}
     return frame
+
+
+def _instants(analysis: Analysis) -> tuple[list[int], list[str]]:
+    series = analysis.series
+    return series.stamp_ns.values.tolist(), [
+        Mode(mode).name.lower() for mode in series.mode.values.tolist()]
 
 
 def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
@@ -508,7 +496,6 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
 def undetermined(series: EstimateSeries) -> str:
     """Return after a space how often measurements leave a force open; empty for never."""
     unknown = series.contact.values.astype(bool) & ~series.observable.values.astype(bool)
-    unknown[series.mode.values == Mode.UNAVAILABLE] = False
     count = int(unknown.any(axis=1).sum())
     return (f' In {count} of {len(unknown)} samples the force of a foot in contact is not '
             'determined to half of an even share of the weight, as where a foot lands; its '

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -111,12 +110,10 @@ _COLORS = ('#1f77b4', '#d62728', '#2ca02c', '#ff7f0e', '#9467bd', '#8c564b', '#e
 
 def write_layouts(folder: Path, feet: Sequence[str], base: str) -> None:
     """Write a layout for each program into an existing folder."""
-    tree = ElementTree.ElementTree(_plotjuggler(feet))
-    ElementTree.indent(tree)
     try:
         (folder / FOXGLOVE).write_text(json.dumps(_foxglove(feet, base), indent=1) + '\n',
                                        encoding='utf-8')
-        tree.write(folder / PLOTJUGGLER, encoding='utf-8', xml_declaration=True)
+        (folder / PLOTJUGGLER).write_text(_plotjuggler(feet), encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write the layouts into {folder}: {error}') from error
 
@@ -157,22 +154,24 @@ def _foxglove(feet: Sequence[str], base: str) -> dict[str, Any]:
                        'splitPercentage': 55}}
 
 
-def _plotjuggler(feet: Sequence[str]) -> ElementTree.Element:
-    root = ElementTree.Element('root')
-    tabs = ElementTree.SubElement(root, 'tabbed_widget',
-                                  {'name': 'Main Window', 'parent': 'main_window'})
-    tab = ElementTree.SubElement(tabs, 'Tab', tab_name='ground reactions', containers='1')
+def _plotjuggler(feet: Sequence[str]) -> str:
     plots = _curves(feet)
-    splitter = ElementTree.SubElement(
-        ElementTree.SubElement(tab, 'Container'), 'DockSplitter', orientation='-',
-        count=str(len(plots)), sizes=';'.join([f'{1.0 / len(plots):.3f}'] * len(plots)))
-    for title, paths in plots.items():
-        area = ElementTree.SubElement(splitter, 'DockArea', name=title)
-        plot = ElementTree.SubElement(area, 'plot', mode='TimeSeries', style='Lines',
-                                      flip_x='false', flip_y='false')
-        for i, (topic, field) in enumerate(paths):
-            ElementTree.SubElement(plot, 'curve', name=f'{topic}/{field.replace(".", "/")}',
-                                   color=_COLORS[i % len(_COLORS)])
-    ElementTree.SubElement(tabs, 'currentTabIndex', index='0')
-    ElementTree.SubElement(root, 'use_relative_time_offset', enabled='1')
-    return root
+    areas = ''.join(
+        f'   <DockArea name="{title}">\n    <plot mode="TimeSeries" style="Lines" flip_x="false" '
+        'flip_y="false">\n' + ''.join(
+            f'     <curve name="{topic}/{field.replace(".", "/")}" '
+            f'color="{_COLORS[i % len(_COLORS)]}"/>\n' for i, (topic, field) in enumerate(paths))
+        + '    </plot>\n   </DockArea>\n' for title, paths in plots.items())
+    sizes = ';'.join([f'{1.0 / len(plots):.3f}'] * len(plots))
+    return f"""<?xml version="1.0" encoding="utf-8"?>
+<root>
+ <tabbed_widget name="Main Window" parent="main_window">
+  <Tab tab_name="ground reactions" containers="1">
+   <Container><DockSplitter orientation="-" count="{len(plots)}" sizes="{sizes}">
+{areas}   </DockSplitter></Container>
+  </Tab>
+  <currentTabIndex index="0"/>
+ </tabbed_widget>
+ <use_relative_time_offset enabled="1"/>
+</root>
+"""

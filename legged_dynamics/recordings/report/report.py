@@ -9,7 +9,7 @@ terminal shows the tables of the sections.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from legged_dynamics.exceptions import BagError
 from legged_dynamics.pages.page import Bars, Chart, Line, Table, command_line, shown
 from legged_dynamics.pages.robot_picture import FootLoad, force_picture
 from legged_dynamics.pages.section import (
+    ChartRow,
     Listing,
     Part,
     Report,
@@ -27,10 +28,10 @@ from legged_dynamics.pages.section import (
     titled,
 )
 from legged_dynamics.pages.style import detail_window
+from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.recordings.recording import world_force
 from legged_dynamics.recordings.report.accuracy import (
     ON_LINE,
-    UNFILTERED,
     ZERO_PHASE,
     ForceError,
     rms,
@@ -45,22 +46,19 @@ from legged_dynamics.recordings.report.analysis import (
     foot_sums,
     verdict,
 )
-from legged_dynamics.recordings.report.figures import FIGURES, Heading, residual_bands, stretches
+from legged_dynamics.recordings.report.figures import Heading, draw_pressure, residual_bands
 
 # -------------------------------------------------------------------------------------------------
 # Tables of an analysis, for terminal and page.
 
 
-TREATMENTS = (ZERO_PHASE, ON_LINE, UNFILTERED)
-
-
 def _body(analysis: Analysis) -> Table:
     """Return how the base followed its reference: position and orientation."""
-    body, rows = analysis.body, []
-    if body is not None:
+    body = analysis.body
+    rows = [] if body is None else [
+        (what, f'{rms(values):.2f} {unit}', f'{values.max():.2f} {unit}')
         for what, values, unit in (('position', 1e3 * body.error, 'mm'),
-                                   ('orientation', np.degrees(body.angle), 'deg')):
-            rows.append([what, f'{rms(values):.2f} {unit}', f'{values.max():.2f} {unit}'])
+                                   ('orientation', np.degrees(body.angle), 'deg'))]
     return Table('Body, true pose against the one wanted', ['of', 'rms', 'largest'], rows)
 
 
@@ -85,63 +83,29 @@ def _commanded(analysis: Analysis) -> Table:
                  head, rows)
 
 
-def _errors_by_behaviour(errors: Sequence[ForceError]) -> Table:
-    """Return one row an estimate and treatment, two columns a behaviour."""
-    subjects, first = _subjects(errors), []
-    rows: list[Sequence[str]] = []
-    for estimate, found in _by_estimate(errors):
-        first.append(len(rows))
-        rows += [[f'{estimate}, {treatment}', *_cells(found, [(treatment, subject)
-                                                              for subject in subjects])]
-                 for treatment in TREATMENTS if any(key[0] == treatment for key in found)]
-    head = ['estimate, treatment']
-    for subject in subjects:
-        head += [f'{subject} [N]', '[% of weight]']
-    weight = f' (weight {errors[0].weight:.0f} N)' if errors else ''
-    return Table(f'Error per stance foot, 3-D / vertical, rms{weight}', head, rows, [0], first)
-
-
-def _errors_by_subject(analysis: Analysis) -> Table:
-    """Return one row an estimate and subject: the sum over all feet, each foot's support."""
-    errors = [*analysis.accuracy.sums, *analysis.accuracy.support]
-    rows: list[Sequence[str]] = []
+def _errors(title: str, errors: Sequence[ForceError], by: str, across: str,
+            counted: bool) -> Table:
+    """Return a row an estimate and `by`, two columns of errors for each `across`."""
+    rows: list[list[str]] = []
     first = []
-    for estimate, found in _by_estimate(errors):
-        first.append(len(rows))
-        for subject in _subjects(errors):
-            count = next((error.count for key, error in found.items() if key[1] == subject), 0)
-            rows.append([f'{estimate}, {subject}', str(count), *_cells(
-                found, [(treatment, subject) for treatment in TREATMENTS])])
-    head = ['estimate, of', 'samples']
-    for treatment in TREATMENTS:
-        head += [f'{treatment} [N]', '[%]']
-    return Table('Error of the sum over all feet'
-                 f'{", and of each foot by support" if analysis.accuracy.support else ""}, '
-                 '3-D / vertical, rms', head, rows, [], first)
-
-
-def _subjects(errors: Sequence[ForceError]) -> list[str]:
-    return list(dict.fromkeys(error.subject for error in errors))
-
-
-def _by_estimate(errors: Sequence[ForceError]
-                 ) -> Iterator[tuple[str, dict[tuple[str, str], ForceError]]]:
-    """Yield each estimate with its errors by treatment and subject."""
+    columns = list(dict.fromkeys(getattr(error, across) for error in errors))
     for estimate in dict.fromkeys(error.estimate for error in errors):
-        yield estimate, {(error.treatment, error.subject): error for error in errors
-                         if error.estimate == estimate}
-
-
-def _cells(found: Mapping[tuple[str, str], ForceError],
-           keys: Iterable[tuple[str, str]]) -> list[str]:
-    """Return each error in newtons and in percent, '-' where there is none."""
-    cells = []
-    for key in keys:
-        error = found.get(key)
-        cells += ['-', '-'] if error is None else [
-            f'{error.total:.1f} / {error.vertical:.1f}',
-            f'{error.total_percent:.2f} / {error.vertical_percent:.2f}']
-    return cells
+        first.append(len(rows))
+        own = [error for error in errors if error.estimate == estimate]
+        for name in dict.fromkeys(getattr(error, by) for error in own):
+            found = {getattr(error, across): error for error in own if getattr(error, by) == name}
+            rows.append([f'{estimate}, {name}'])
+            if counted:
+                rows[-1].append(str(max(error.count for error in found.values())))
+            for column in columns:
+                error = found.get(column)
+                rows[-1] += ['-', '-'] if error is None else [
+                    f'{error.total:.1f} / {error.vertical:.1f}',
+                    f'{error.total_percent:.2f} / {error.vertical_percent:.2f}']
+    head = [f'estimate, {by}', *(['samples'] if counted else [])]
+    for column in columns:
+        head += [f'{column} [N]', '[% of weight]']
+    return Table(title, head, rows, [] if counted else [0], first)
 
 
 def _contacts(analysis: Analysis) -> Table:
@@ -165,6 +129,17 @@ def _inputs(analysis: Analysis) -> Table:
                             'not after the last'), rows)
 
 
+def _torques(analysis: Analysis) -> Table:
+    series = analysis.series
+    squares = series.external_torque.values ** 2
+    rows = [(joint, *(f'{np.sqrt(np.nanmean(own)):.2f}' if np.isfinite(own).any() else '-'
+                      for own in (squares[behaviour.samples, j]
+                                  for behaviour in analysis.behaviours)))
+            for j, joint in enumerate(series.joints) if np.isfinite(squares[:, j]).any()]
+    return Table("What the estimate leaves unexplained of each joint's torque, rms [N m]",
+                 ('joint', *(behaviour.name for behaviour in analysis.behaviours)), rows)
+
+
 def _live(analysis: Analysis) -> Table:
     rows = [(entry.foot, str(entry.published), str(entry.missing), str(entry.compared),
              str(entry.identical), f'{entry.force:.3g}', f'{entry.moment:.3g}',
@@ -175,14 +150,11 @@ def _live(analysis: Analysis) -> Table:
         'largest difference [N]', '[N m]', 'last one after [s]'), rows)
 
 
-def _latency(analysis: Analysis) -> Table:
-    latency = analysis.latency
-    if latency is None:
-        return Table('')
-    rows = [('transport and computing', *(f'{value:.2f}' for value in (
-        *np.percentile(latency, (50, 95, 99)), latency.max())))]
+def _latency(latency: np.ndarray) -> Table:
     return Table("Latency of live wrenches, by the recorder's clock [ms]",
-                 ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), rows)
+                 ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), [
+                     ('transport and computing', *(f'{value:.2f}' for value in np.percentile(
+                         latency, (50, 95, 99, 100))))])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -203,13 +175,13 @@ EXPLANATION = (
 LATENCY = 'Latency'
 
 
-def _figure(analysis: Analysis, name: str, caption: str = '') -> ReportFigure:
-    return ReportFigure(name, partial(FIGURES[name], analysis), caption)
+def _filled(table: Table) -> Sequence[Part]:
+    return titled(table) if table.rows else ()
 
 
 def _forces_section(analysis: Analysis) -> ReportSection:
-    # The page has a chart of the vertical forces; the figure is for other documents.
-    return ReportSection('Forces', [*_force_charts(analysis), CHARTS, _figure(analysis, 'forces')])
+    return ReportSection('Forces', [*_force_charts(analysis), CHARTS,
+                                    *_filled(_commanded(analysis))])
 
 
 def _notes_section(analysis: Analysis) -> ReportSection:
@@ -217,15 +189,21 @@ def _notes_section(analysis: Analysis) -> ReportSection:
 
 
 def _accuracy_section(analysis: Analysis) -> ReportSection | None:
-    errors = [table for table in (_errors_by_behaviour(analysis.accuracy.feet),
-                                  _errors_by_subject(analysis)) if table.rows]
+    found = analysis.accuracy
+    errors = [table for table in (
+        _errors('Error per stance foot, 3-D / vertical, rms '
+                f'(weight {analysis.weight:.0f} N)', found.feet, 'treatment', 'subject', False),
+        _errors('Error of the sum over all feet'
+                f'{", and of each foot by support" if found.support else ""}, '
+                '3-D / vertical, rms',
+                [*found.sums, *found.support], 'subject', 'treatment', True)) if table.rows]
     if not errors:
         return None
     parts: list[Part] = [EXPLANATION]
     for table in errors:
         parts += titled(table)
-    if np.isfinite(analysis.accuracy.center):
-        parts.append(f'Centre of pressure: {1e3 * analysis.accuracy.center:.1f} mm rms '
+    if np.isfinite(found.center):
+        parts.append(f'Centre of pressure: {1e3 * found.center:.1f} mm rms '
                      'from the true one, zero-phase 25 Hz.')
     return ReportSection('Accuracy', parts)
 
@@ -233,19 +211,21 @@ def _accuracy_section(analysis: Analysis) -> ReportSection | None:
 def _body_section(analysis: Analysis) -> ReportSection | None:
     if analysis.body is None:
         return None
-    return ReportSection('Body', [_figure(
-        analysis, 'body',
+    body, rows = analysis.body, []
+    for k, (axis, turn) in enumerate(zip('xyz', ('roll', 'pitch', 'yaw'))):
+        rows.append(ChartRow([
+            Chart(f'{name}, {label}', unit, body.time, [
+                Line('wanted', factor * wanted[:, k], -1), Line('true', factor * true[:, k], hue)],
+                span, height=190)
+            for name, label, unit, factor, wanted, true, hue, span in (
+                ('Position', axis, 'mm', 1e3, body.wanted, body.moved, 0, 20.0),
+                ('Orientation', turn, 'deg', np.degrees(1.0), body.wanted_turn, body.turned, 1,
+                 4.0))], 'body'))
+    return ReportSection('Body', [
+        *rows,
         'Pose of the base since a controller took it over: wanted, and true. Position in '
-        'world axes; roll, pitch and yaw from the axes that the base had at the beginning.'),
+        'world axes; roll, pitch and yaw from the axes that the base had at the beginning.',
         *titled(_body(analysis))])
-
-
-def _details_section(analysis: Analysis) -> ReportSection:
-    commanded = _commanded(analysis)
-    return ReportSection('Forces in detail', [_figure(
-        analysis, 'force_details',
-        'All three components in a short window; the peaks of impacts may go beyond the axes.'),
-        *(titled(commanded) if commanded.rows else ())])
 
 
 def _contacts_section(analysis: Analysis) -> ReportSection:
@@ -253,16 +233,13 @@ def _contacts_section(analysis: Analysis) -> ReportSection:
     parts: list[Part] = [
         Bars('Feet on the ground', series.feet, _spans(series.time, series.contact.values),
              _spans(series.time, truth.contact) if truth.known else [], float(series.time[-1]),
-             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else '')),
-        # The page has the bars; the figure is for other documents.
-        _figure(analysis, 'contacts')]
-    if analysis.contacts:
-        parts += titled(_contacts(analysis))
-    return ReportSection('Contacts', parts)
+             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else ''))]
+    return ReportSection('Contacts', [*parts, *_filled(_contacts(analysis))])
 
 
 def _spans(time: np.ndarray, contact: np.ndarray) -> list[list[tuple[float, float]]]:
-    return [[(begin, begin + length) for begin, length in stretches(time, down)]
+    last = len(time) - 1
+    return [[(float(time[first]), float(time[min(after, last)])) for first, after in runs(down)]
             for down in contact.T]
 
 
@@ -275,9 +252,9 @@ def _pressure_section(analysis: Analysis) -> ReportSection:
             lines.insert(0, Line('true', 1e3 * heading.true[:, axis], -1))
         charts.append(Chart(f'Centre of pressure, {name}', 'mm', time, lines, 20.0, height=190,
                             window=window))
-    return ReportSection('Centre of pressure', [*charts, _figure(
-        analysis, 'center_of_pressure',
-        'The centre of pressure on the support polygons (lines; one of them filled), seen from '
+    return ReportSection('Centre of pressure', [*charts, ReportFigure(
+        'center_of_pressure', partial(draw_pressure, analysis),
+        'The centre of pressure on the support polygons (lines), seen from '
         'above in level axes that turn with the base. Coloured: where the feet touch.')])
 
 
@@ -303,30 +280,36 @@ def _residuals_section(analysis: Analysis) -> ReportSection:
         'residuals too: the shaded band is what the stated noise of the sensors explains. '
         f'{inside} Residuals that stay above '
         'it mean a wrong mass, a wrong sign or zero of a torque, or a '
-        'contact that is not at a foot; short peaks are impacts.', *charts, _figure(
-            analysis, 'residuals',
-            "What the estimate leaves unexplained of each joint's torque, rms.")])
+        'contact that is not at a foot; short peaks are impacts.', *charts,
+        *_filled(_torques(analysis))])
 
 
 def _inputs_section(analysis: Analysis) -> ReportSection:
-    table = _inputs(analysis)
-    return ReportSection('Inputs', [_figure(
-        analysis, 'inputs',
-        "Intervals between messages, by their stamps and by the recorder's clock."),
-        *([table] if table.rows else [])])
+    replay, topics, table = analysis.replay, analysis.topics, _inputs(analysis)
+    charts = []
+    for name, times in ((topics.joint_states, replay.joints), (topics.imu, replay.imu)):
+        if len(times) > 1:
+            clock = (times.receipt_ns[1:] - times.receipt_ns[0]) * 1e-9
+            charts.append(ChartRow([Chart(
+                f'{name}: intervals', 'ms', clock, [
+                    Line('received', np.diff(times.receipt_ns) * 1e-6, 3),
+                    Line('stamped', np.diff(times.stamp_ns) * 1e-6, 0)], height=190)], name))
+    return ReportSection('Inputs', [
+        *charts, "Intervals between messages, by their stamps and by the recorder's clock.",
+        table])
 
 
 def _latency_section(analysis: Analysis) -> ReportSection | None:
     if analysis.latency is None:
         return None
-    return ReportSection(LATENCY, [_figure(
-        analysis, 'latency',
+    return ReportSection(LATENCY, [
         "From the receipt of a joint state to the receipt of the last foot's wrench, both by the "
         "recorder's clock."
         + (' Below zero: the recorder received the wrench before that joint state.'
            if (analysis.latency < 0.0).any() else '')
         + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
-           if _real_time_factor(analysis) < REAL_TIME else '')), *titled(_latency(analysis))])
+           if _real_time_factor(analysis) < REAL_TIME else ''),
+        *titled(_latency(analysis.latency))])
 
 
 def _live_section(analysis: Analysis) -> ReportSection | None:
@@ -341,7 +324,7 @@ def _live_section(analysis: Analysis) -> ReportSection | None:
 
 # In the order of the page; a section that has nothing to show returns None.
 SECTIONS: tuple[Callable[[Analysis], ReportSection | None], ...] = (
-    _forces_section, _notes_section, _accuracy_section, _body_section, _details_section,
+    _forces_section, _notes_section, _accuracy_section, _body_section,
     _contacts_section, _pressure_section, _residuals_section, _inputs_section, _latency_section,
     _live_section)
 
@@ -407,9 +390,7 @@ REAL_TIME = 0.95
 
 def _real_time_factor(analysis: Analysis) -> float:
     """Return how fast time went by the recorder's clock."""
-    factors = [entry.received / entry.rate for entry in analysis.inputs
-               if np.isfinite(entry.received) and np.isfinite(entry.rate) and entry.rate > 0.0]
-    return min(factors, default=1.0)
+    return float(np.nanmin([1.0, *(entry.received / entry.rate for entry in analysis.inputs)]))
 
 
 def _pace(analysis: Analysis) -> list[str]:
@@ -429,8 +410,7 @@ def _picture(analysis: Analysis) -> tuple[str, str]:
     position = series.position.values[at]
     if not len(series.feet) or len(position) != model.nq or not np.isfinite(position).all():
         return '', ''
-    force = world_force(series, series.foot_to_world[at:at + 1], raw=True,
-                        at=slice(at, at + 1))[0]
+    force = world_force(series, series.foot_to_world, raw=True)[at]
     loads = [FootLoad(foot, force[i], series.contact_point.values[at, i],
                       bool(series.contact.values[at, i])) for i, foot in enumerate(series.feet)]
     time = series.time[at]
@@ -445,15 +425,10 @@ def telling_moment(analysis: Analysis) -> int:
     series = analysis.series
     begin, end = _opening(analysis) or (float(series.time[0]), float(series.time[-1]))
     middle = int(np.searchsorted(series.time, 0.5 * (begin + end)).clip(0, len(series.time) - 1))
-    contact = series.contact.values
-    same = (contact == contact[middle]).all(axis=1)
-    first = last = middle
-    while first > 0 and same[first - 1] and series.time[middle] - series.time[first] < 1.0:
-        first -= 1
-    while last + 1 < len(same) and same[last + 1] and (
-            series.time[last] - series.time[middle] < 1.0):
-        last += 1
-    return (first + last) // 2
+    same = (series.contact.values == series.contact.values[middle]).all(axis=1)
+    near = same & (np.abs(series.time - series.time[middle]) < 1.0)
+    first, after = next(run for run in runs(near) if run[0] <= middle < run[1])
+    return (first + after - 1) // 2
 
 
 def _opening(analysis: Analysis) -> tuple[float, float] | None:
