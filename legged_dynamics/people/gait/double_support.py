@@ -162,8 +162,6 @@ METHODS = {
     'sole': 'least contact moment about the middle of each sole, each instant by itself',
     'ankle': 'least contact moment about the joint that carries each foot, as Nimble does',
 }
-# What further methods were called; `benchmarks/double_support.py` compares them.
-FORMER = ('over_time', 'transition')
 
 
 class DoubleSupport:
@@ -382,7 +380,4 @@ class DoubleSupport:
 def check_method(method: str) -> None:
     """Refuse an unknown method."""
     if method not in METHODS:
-        raise ConfigurationError(
-            f'expected a method out of {", ".join(METHODS)}, got {method!r}'
-            + ('; it is no longer one, being worse on force plates (docs/double_support.md)'
-               if method in FORMER else ''))
+        raise ConfigurationError(f'expected a method out of {", ".join(METHODS)}, got {method!r}')

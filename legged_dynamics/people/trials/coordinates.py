@@ -112,17 +112,13 @@ def read_coordinates(path: str | Path
     """
     table = read_storage(path)
     time = rising(path, table.values[:, 0])
-    found, others = {}, []
-    for name, values in zip(table.names[1:], table.values[:, 1:].T):
-        parts = name.strip('/').split('/')
-        if len(parts) > 1:
-            if parts[-1] == 'value':
-                found[parts[-2]] = values
-            else:
-                others.append(name)
+    found, others, names = {}, [], table.names[1:]
+    for name, values in zip(names, table.values[:, 1:].T):
+        *path_to, last = name.strip('/').split('/')
+        if path_to and last != 'value':
+            others.append(name)
         else:
-            found[name] = values
-    names = table.names[1:]
+            found[path_to[-1] if path_to else last] = values
     if sum(any(part in name for part in LOADS) for name in names) > len(names) / 2:
         raise MeasurementError(f'{path}: these are forces, not a motion; give them with --loads, '
                                'and the table of coordinates that inverse kinematics writes as '
@@ -188,19 +184,13 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
                 f'{path}: the header says radians (inDegrees=no), and {name} goes from '
                 f'{column.min():.3g} to {column.max():.3g}: if these are degrees, write '
                 'inDegrees=yes into the header')
-    turning = [np.ptp(values[name]) for name in wanted if name in values
-               and osim.rotational(name)]
-    if in_degrees and turning and max(turning) < np.radians(2.0):
-        notes.append('The header says degrees (inDegrees=yes), and no angle changes by 2 degrees: '
-                     'are they radians?')
     others = [name for name in found if name not in osim.coordinates]
     if others:
         notes.append(f'Columns left alone: {", ".join(others)}.')
     n = len(time)
     position = np.empty((n, model.nq))
     for k, joint in enumerate(model.joints):
-        default = osim.coordinates[joint.name].default if joint.name in osim.coordinates else 0.0
-        column = values.get(joint.name, np.full(n, default))
+        column = values.get(joint.name, osim.coordinates[joint.name].default)
         position[:, k] = osim.scale.get(joint.name, 1.0) * column
     R, p = osim.base_pose({name: values[name] for name in osim.root_coordinates
                            if name in values})
