@@ -19,7 +19,6 @@ import numpy as np
 from legged_dynamics.exceptions import MeasurementError, OutputError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.opensim import OpenSimModel
-from legged_dynamics.people.opensim.document import Coordinate
 from legged_dynamics.people.trials.csv_motion import Poses, rising
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
@@ -221,8 +220,6 @@ class UnitSettings:
     # No joint of a body turns further: a larger angle is in degrees.
     largest_turn: float = 2.0 * math.pi  # [rad]
     largest_root_turn: float = 8.0 * math.pi  # [rad]: of the root, which turns with the body
-    beyond_range: float = 0.5  # [rad]: how far recordings go beyond a joint's range
-    joints_beyond: int = 3  # Joints that are out of it as radians: a pair of arms sometimes is
     # As radians that would be a movement; smaller changes may be degrees of one who stands still.
     movement: float = 0.1  # [rad]
 
@@ -243,25 +240,15 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
     followers = {coupling.dependent for coupling in osim.document.couplings}
     angles = {name: values[np.isfinite(values)] for name, values in found.items()
               if osim.rotational(name) and name not in followers}
-    angles = {name: values for name, values in angles.items() if len(values)}
-    degrees = any(np.abs(values).max() > (UNITS.largest_root_turn if name in osim.root_coordinates
-                                          else UNITS.largest_turn)
-                  for name, values in angles.items()) or sum(
-        _fits_as_degrees(values, osim.coordinates[name]) for name, values in angles.items()
-        if name not in osim.root_coordinates) >= UNITS.joints_beyond
+    degrees = any(np.abs(values).max(initial=0.0) > (
+        UNITS.largest_root_turn if name in osim.root_coordinates else UNITS.largest_turn)
+        for name, values in angles.items())
     unsaid = 'The header does not say the unit of angles (inDegrees);'
     if degrees:
         return True, [f'{unsaid} values are too large for radians, so they are taken for '
                       'degrees.']
-    if otherwise and not any(np.ptp(values) > UNITS.movement for values in angles.values()):
+    if otherwise and not any((np.abs(values - values[:1]) > UNITS.movement).any()
+                             for values in angles.values()):
         return True, [f'{unsaid} motion files of this version are in degrees, and the values do '
                       'not contradict.']
     return False, [f'{unsaid} values may be radians, so they are taken for radians.']
-
-
-def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
-    """Return whether a joint's angles are in its range as degrees, and not as radians."""
-    low, high = coordinate.lower - UNITS.beyond_range, coordinate.upper + UNITS.beyond_range
-    inside = [low <= unit * values.min() and unit * values.max() <= high
-              for unit in (1.0, np.pi / 180.0)]
-    return inside[1] and not inside[0]
