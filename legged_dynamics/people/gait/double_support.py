@@ -223,26 +223,6 @@ class DoubleSupport:
         """
         return GaitInverseDynamics.of(self.model, self.feet, motion, ground_velocity)
 
-    def detect(self, motion: RecordedMotion,
-               ground_velocity: np.ndarray | None = None) -> np.ndarray:
-        """
-        Return which feet are on the ground, by the motion alone.
-
-        Parameters
-        ----------
-        motion : RecordedMotion
-            At an even rate, the world's z up.
-        ground_velocity : (n, nf, 3) array, optional [m/s]
-            Velocity of the ground under each foot, in world axes; at rest by default.
-
-        Returns
-        -------
-        (n, nf) bool array
-
-        """
-        return contact_timing(self.inverse_dynamics(motion, ground_velocity),
-                              self.settings).contact
-
     def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
               method: str = 'travelling',
               ground_velocity: np.ndarray | None = None) -> GaitReactions:
