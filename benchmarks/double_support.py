@@ -20,7 +20,7 @@ from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDyn
 from legged_dynamics.exceptions import BagError, LeggedDynamicsError
 from legged_dynamics.pages.page import Table
 from legged_dynamics.people.gait.contact_timing import given_timing
-from legged_dynamics.people.gait.double_support import FORMER, METHODS, DoubleSupport
+from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.people.gait.settings import GaitSettings
@@ -38,6 +38,8 @@ from legged_dynamics.people.trials.subject import GaitOptions
 #
 # In double support the trailing foot starts from its wrench at the other foot's touch-down and
 # unloads along a fixed curve; the leading foot takes the rest. It holds for walking on two feet.
+
+FORMER = ('over_time', 'transition')
 
 
 def leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

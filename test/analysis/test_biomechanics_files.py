@@ -86,14 +86,14 @@ def test_without_a_unit_in_the_header_values_tell(tmp_path, walk, factor, said):
     assert sum(said in note for note in found.notes) == 1
 
 
-def test_small_angles_in_degrees_are_told_by_the_joints_ranges():
+def test_what_the_header_or_small_angles_say_of_the_unit():
     osim = read_osim(OPTIONS.urdf)
     names = [joint.name for joint in osim.joints if osim.rotational(joint.name)]
     still = {name: np.full(5, 5.0) for name in names}
-    assert angle_unit(still, None, osim)[0]
+    assert angle_unit(still, True, osim) == (True, [])
     assert angle_unit(still, False, osim) == (False, [])
-    assert not angle_unit({name: np.radians(values) for name, values in still.items()}, None,
-                          osim)[0]
+    # Of the version whose files are in degrees, who stands still is in degrees.
+    assert angle_unit(still, None, osim, True)[0] and not angle_unit(still, None, osim)[0]
     # Whoever turns round is not in degrees by that.
     assert not angle_unit({'pelvis_rotation': np.linspace(0.0, 7.0, 50)}, None, osim)[0]
 

@@ -157,7 +157,7 @@ def test_the_first_line_says_the_error_with_the_clocks_put_together(monkeypatch)
     monkeypatch.setattr(gait, 'moment_error', lambda result: None)
     result = SimpleNamespace(errors={'travelling': errors(40.0)}, method='travelling',
                              weight=800.0, as_recorded=errors(80.0), mass=None,
-                             alignment=Alignment(0.014, 0.0, 0.0, 1.0, 0.002))
+                             alignment=Alignment(0.014, 1.0, 0.002))
     text, judged = gait.verdict(result)
     assert judged and 'plates: 40 N' in text and '5.0 %' in text and '80 N' not in text
     assert text.startswith('With the clocks put together (the plates are 14 ± 4 ms (95 %) behind')

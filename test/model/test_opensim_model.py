@@ -217,7 +217,6 @@ def test_locks_offsets_and_slopes(tmp_path):
     ('MultiplierFunction', '<function><LinearFunction><coefficients>2 1</coefficients>'
      '</LinearFunction></function><scale>0.5</scale>', 3.0, 3.5),
     ('PolynomialFunction', '<coefficients>1 0 -2</coefficients>', 3.0, 7.0),
-    ('PiecewiseLinearFunction', '<x>0 1 2</x><y>0 2 3</y>', 3.0, 4.0),
     ('SimmSpline', '<x>0 1 2 3 4</x><y>0 1 8 27 64</y>', 1.5, 3.375),
     ('SimmSpline', '<x>0 1 2 3 4</x><y>0 1 8 27 64</y>', 5.0, 112.0),
     ('Constant', '<value>4</value>', 1.0, 4.0)])
@@ -229,7 +228,6 @@ def test_functions(kind, text, at, value):
 
 @pytest.mark.parametrize('old, new, said', [
     ('<Model name', '<Tool name', 'this is not XML'),
-    ('Version="40000"', 'Version="30505"', 'preview of OpenSim 4'),
     ('PinJoint', 'EllipsoidJoint', 'replace it by one of these'),
     ('/bodyset/talus_r', '/bodyset/heel', "no body 'heel'"),
     ('<mass>7.819</mass>', '<mass>much</mass>', "numbers in <mass>, got 'much'"),

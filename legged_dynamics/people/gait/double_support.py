@@ -162,8 +162,6 @@ METHODS = {
     'sole': 'least contact moment about the middle of each sole, each instant by itself',
     'ankle': 'least contact moment about the joint that carries each foot, as Nimble does',
 }
-# What further methods were called; `benchmarks/double_support.py` compares them.
-FORMER = ('over_time', 'transition')
 
 
 class DoubleSupport:
@@ -224,26 +222,6 @@ class DoubleSupport:
 
         """
         return GaitInverseDynamics.of(self.model, self.feet, motion, ground_velocity)
-
-    def detect(self, motion: RecordedMotion,
-               ground_velocity: np.ndarray | None = None) -> np.ndarray:
-        """
-        Return which feet are on the ground, by the motion alone.
-
-        Parameters
-        ----------
-        motion : RecordedMotion
-            At an even rate, the world's z up.
-        ground_velocity : (n, nf, 3) array, optional [m/s]
-            Velocity of the ground under each foot, in world axes; at rest by default.
-
-        Returns
-        -------
-        (n, nf) bool array
-
-        """
-        return contact_timing(self.inverse_dynamics(motion, ground_velocity),
-                              self.settings).contact
 
     def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
               method: str = 'travelling',
@@ -382,7 +360,4 @@ class DoubleSupport:
 def check_method(method: str) -> None:
     """Refuse an unknown method."""
     if method not in METHODS:
-        raise ConfigurationError(
-            f'expected a method out of {", ".join(METHODS)}, got {method!r}'
-            + ('; it is no longer one, being worse on force plates (docs/double_support.md)'
-               if method in FORMER else ''))
+        raise ConfigurationError(f'expected a method out of {", ".join(METHODS)}, got {method!r}')

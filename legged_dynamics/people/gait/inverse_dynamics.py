@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -41,75 +40,11 @@ from legged_dynamics.dynamics.newton_euler import (
     joint_efforts,
     subtract_external_wrenches,
 )
-from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import COM, MASS
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import UP
-from legged_dynamics.spatial.frames import Transform
-
-# -------------------------------------------------------------------------------------------------
-# Toe joints. Where a model has one, the toes rest on the floor while the heel rises.
-#
-# A toe joint is a hinge across the foot, in the front of its sole, that carries one last body.
-# What of the sole is in front of the hinge moves with the toes.
-
-
-@dataclass(frozen=True)
-class ToeSettings:
-    """Which hinges are toe joints, by the shape of feet."""
-
-    least_across: float = 0.7  # Cosine between the hinge's axis and the foot's y axis
-    front_part: float = 0.5  # [length of the sole]: in which the hinge is
-
-
-TOE = ToeSettings()
-
-
-class Toe(NamedTuple):
-    """The toes of one foot."""
-
-    body: int  # Index of the toes' body
-    pose: Transform  # Of the foot's frame in that body while the joint is at zero
-    start: float  # [m]: where the toes begin, along x of the foot's frame
-
-
-def _toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
-    """Return the toes of each foot; None where the sole does not bend."""
-    parents = [model.frame(joint.parent).body for joint in model.joints]
-    found: list[Toe | None] = []
-    for foot in feet:
-        body, pose = model.frame(foot.link)
-        (front, back, *_), toes = foot.edges, None
-        for k, joint in enumerate(model.joints):
-            if (front == back or parents[k] != body or k + 1 in parents
-                    or joint.kind not in ('revolute', 'continuous')):
-                continue
-            in_foot = pose.inverse() @ model.frame(joint.parent).pose @ joint.placement
-            across = abs(float((in_foot.R @ joint.axis)[1]))
-            start = float(in_foot.p[0])
-            least = back + (1.0 - TOE.front_part) * (front - back)
-            if across > TOE.least_across and least < start < front:
-                toes = Toe(k + 1, model.frame(joint.child).pose @ in_foot.inverse(), start)
-        found.append(toes)
-    return found
-
-
-def _bent(points: np.ndarray, grid: np.ndarray, toe: Toe, R_WT: np.ndarray,
-          p_WT: np.ndarray) -> np.ndarray:
-    """
-    Return the sole points (n, k, 3), world, with those of the toes moved with the toes.
-
-    ``grid`` (k, 3): the points in the foot frame; ``R_WT``, ``p_WT``: pose of the toe body.
-    """
-    moved = points.copy()
-    front = grid[:, 0] > toe.start
-    in_toe = grid[front] @ toe.pose.R.T + toe.pose.p
-    moved[:, front] = p_WT[:, None] + np.einsum('nij,kj->nki', R_WT, in_toe)
-    return moved
-
-
-# -------------------------------------------------------------------------------------------------
 
 # Columns of a body's pose in the kernels' workspace: rotation and position.
 POSE = slice(ROTATION, POSITION + 3)
@@ -145,8 +80,6 @@ class GaitInverseDynamics:
         Lowest part of the sole (bottom of the ball), in the foot's frame.
     ground_velocity : (n, nf, 3) array [m/s]
         Velocity of the ground under each foot, in world axes: zero but for treadmill belts.
-    toes : tuple
-        A foot's toes with their R_WT (n, 3, 3) and p_WT (n, 3) [m]; None where the sole is rigid.
     noise : (n, 6) array [N, N m]
         What was taken from `wrench` for noise of the motion; zero unless it was smoothed
         (`required_wrench`).
@@ -167,7 +100,6 @@ class GaitInverseDynamics:
     foot_rotation: np.ndarray
     low_point: np.ndarray
     ground_velocity: np.ndarray
-    toes: tuple[tuple[Toe, np.ndarray, np.ndarray] | None, ...] = ()
     noise: np.ndarray = field(default_factory=lambda: np.zeros((1, 6)))
     noise_left: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))
 
@@ -231,11 +163,8 @@ class GaitInverseDynamics:
         Return the same motion on other feet, without computing its dynamics again.
 
         ``model``: of the same bodies, with further frames without mass, as soles are;
-        ``ground_velocity`` as in `of`. ConfigurationError for other bodies or joints.
+        ``ground_velocity`` as in `of`.
         """
-        if not all(np.array_equal(*tables) for tables in zip(model.tree, self.model.tree)):
-            raise ConfigurationError('expected a model of the same bodies and joints, got others: '
-                                     'compute its inverse dynamics anew')
         motion, n, nf = self.motion, len(self.motion), len(feet)
         table, bodies = feet_table(model, feet), body_workspace(model)
         states, found = np.zeros((nf, N_FOOT_STATE)), np.zeros((n, nf, N_FOOT_STATE))
@@ -252,9 +181,7 @@ class GaitInverseDynamics:
             self, model=model, feet=tuple(feet),
             foot_arm=np.einsum('nij,nfj->nfi', R_WB, p_BF),
             foot_rotation=np.einsum('nij,nfjk->nfik', R_WB, R_BF),
-            low_point=np.einsum('nfji,nfj->nfi', R_BF, found[..., CONTACT:CONTACT + 3] - p_BF),
-            toes=tuple(None if toe is None else (toe, *self._body_in_world(toe.body))
-                       for toe in _toes_of(model, feet)))
+            low_point=np.einsum('nfji,nfj->nfi', R_BF, found[..., CONTACT:CONTACT + 3] - p_BF))
         return placed.on_ground(ground_velocity)
 
     def on_ground(self, ground_velocity: np.ndarray | None) -> GaitInverseDynamics:
@@ -342,7 +269,7 @@ class GaitInverseDynamics:
         """
         Return points of each sole in the world, (n, k, 3) [m], over all that may touch the ground.
 
-        ``per_side``: along its length; those of toes move with them where there is a toe joint.
+        ``per_side``: along its length.
         """
         found = []
         for i, foot in enumerate(self.feet):
@@ -351,9 +278,7 @@ class GaitInverseDynamics:
             x = np.linspace(back, front, per_side if front > back else 1)
             y = np.linspace(right, left, 3 if left > right else 1)
             grid = np.array([[a, b, 0.0] for a in x for b in y])
-            points = origin[:, None] + foot.touching(self.foot_rotation[:, i], UP, grid)
-            toes = self.toes[i] if self.toes else None
-            found.append(points if toes is None else _bent(points, grid, *toes))
+            found.append(origin[:, None] + foot.touching(self.foot_rotation[:, i], UP, grid))
         return found
 
     def joint_efforts(self, wrench: np.ndarray) -> np.ndarray:
@@ -395,9 +320,3 @@ class GaitInverseDynamics:
             in_base = np.array([p[body] + R[body] @ pose.p for body, pose in frames])
             at[i] = self.base_position[i] + in_base @ self.motion.base_rotation[i].T
         return at
-
-    def _body_in_world(self, body: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a body's rotation (n, 3, 3) and position (n, 3) [m] in the world."""
-        R_WB, pose = self.motion.base_rotation, self.body_pose[:, body]
-        return (R_WB @ pose[:, :9].reshape(-1, 3, 3),
-                self.base_position + np.einsum('nij,nj->ni', R_WB, pose[:, 9:]))

@@ -18,9 +18,8 @@ of double support between two steps.
 
 ``d`` is the distance between the feet and ``f`` the cut-off frequency. The share of a foot in the
 air is zero, so a share grows from zero at touch-down and returns to zero before toe-off. Where the
-total force changes fast, as at an impact, shares may change fast as well; the centre of pressure
-then has less weight, and an even share more. The minimum is one banded linear system; shares that
-it has below zero are taken as zero.
+total force changes fast, as at an impact, shares may change fast as well. The minimum is one
+banded linear system; shares that it has below zero are taken as zero.
 """
 from __future__ import annotations
 
@@ -77,8 +76,7 @@ def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np
         np.isfinite(outside),
         (1.0 + (np.nan_to_num(outside) / settings.plausible_distance) ** 2) ** -2, 0.0)
     weight *= np.clip(dynamics.load, 0.0, None) ** 2
-    H, g = _normal_equations(contact, points[..., :2], center, weight,
-                             impact_error(dynamics, settings), settings)
+    H, g = _normal_equations(contact, points[..., :2], center, weight)
     smoothing = 1.0 / (2.0 * np.pi * dynamics.step * _cutoff(dynamics, contact, settings)) ** 2
     share = _smoothed(H, g, smoothing, contact)
     total = share.sum(axis=1, keepdims=True)
@@ -135,24 +133,6 @@ def center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,
     return np.stack([(height * f[:, 0] - m[:, 1]) / fz, (height * f[:, 1] + m[:, 0]) / fz], axis=1)
 
 
-def impact_error(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
-    """
-    Return the error of the centre of pressure from fast changes of the force, (n,).
-
-    As a multiple of its error without any. Filters smooth impacts, and soft tissue moves against
-    the bones: where the fast part of the force acts is known to a part of the leg length only.
-    """
-    from scipy.ndimage import gaussian_filter1d  # slow to import
-
-    width = (settings.shortest_phase * dynamics.leg_length / speed_scale(dynamics)
-             / dynamics.step) / 2.0
-    force = dynamics.wrench[:, :3] / dynamics.weight
-    fast = ((force - gaussian_filter1d(force, width, axis=0)) ** 2).sum(axis=1)
-    size = np.sqrt(gaussian_filter1d(fast, width))
-    arm = settings.impact_arm * dynamics.leg_length / settings.pressure_error
-    return arm * size / np.maximum(dynamics.load, settings.flight_load)
-
-
 def _cutoff(dynamics: GaitInverseDynamics, contact: np.ndarray,
             settings: GaitSettings) -> np.ndarray:
     """Return the cut-off frequency of load transfer at each instant, (n,) [Hz]."""
@@ -170,8 +150,7 @@ def _cutoff(dynamics: GaitInverseDynamics, contact: np.ndarray,
 
 
 def _normal_equations(contact: np.ndarray, points: np.ndarray, center: np.ndarray,
-                      weight: np.ndarray, impact_error: np.ndarray, settings: GaitSettings
-                      ) -> tuple[np.ndarray, np.ndarray]:
+                      weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (n, nf, nf) matrices and (n, nf) right sides of the shares, without smoothing."""
     n, nf = contact.shape
     down = contact.astype(float)
@@ -182,15 +161,11 @@ def _normal_equations(contact: np.ndarray, points: np.ndarray, center: np.ndarra
     length = np.sqrt(2.0) * np.maximum(np.linalg.norm(arm, axis=2).max(axis=1), 1e-6)
     arm = arm / length[:, None, None]
     offset = np.nan_to_num(center - middle) / length[:, None]
-    seen = weight / (1.0 + impact_error ** 2)
-    H = seen[:, None, None] * np.einsum('nfi,ngi->nfg', arm, arm)
-    g = seen[:, None] * np.einsum('nfi,ni->nf', arm, offset)
+    H = weight[:, None, None] * np.einsum('nfi,ngi->nfg', arm, arm)
+    g = weight[:, None] * np.einsum('nfi,ni->nf', arm, offset)
     H += PENALTY * down[:, :, None] * down[:, None, :]
     g += PENALTY * down
-    # What an impact leaves undetermined is shared as evenly as between feet side by side.
-    evenly = np.minimum(settings.pressure_error / (settings.uneven_share * np.sqrt(2.0) * length),
-                        1.0) ** 2
-    even = TRANSFER.even_weight * weight + (weight - seen) * evenly + 1e-9
+    even = TRANSFER.even_weight * weight + 1e-9
     index = np.arange(nf)
     H[:, index, index] += np.where(contact, even[:, None], PENALTY)
     g += down * even[:, None] / count[:, None]

@@ -12,7 +12,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactTiming
 from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.load_transfer import TRANSFER, impact_error
+from legged_dynamics.people.gait.load_transfer import TRANSFER
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import in_steps, runs, speed_scale
 
@@ -209,7 +209,6 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
     planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
                                   settings.pressure_error), settings.center_error)
-    planted *= np.hypot(1.0, impact_error(dynamics, settings))
     for first, end in runs(contact.sum(axis=1) > 1):
         part = slice(first, end)
         s = share[part]

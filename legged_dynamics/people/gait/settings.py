@@ -86,14 +86,10 @@ class GaitSettings(CheckedSettings):
         'A centre of pressure twice as far as this outside all soles is not that of the feet: '
         'while several stay in place, a chair or a hand carries load; while they step, soles, '
         'base pose or masses are off.', 1e-3, 10.0)
-    impact_arm: float = setting(
-        'transfer.impact_arm', 0.1, '',
-        'Standard deviation of the point where fast changes of the force act, as a fraction of '
-        'the leg length.', 0.0, 10.0)
     uneven_share: float = setting(
         'transfer.uneven_share', 0.15, '',
-        'Standard deviation of the difference from an even share between feet side by side, used '
-        'during impacts.', 1e-3, 1.0)
+        'Standard deviation of the difference from an even share between feet side by side.',
+        1e-3, 1.0)
     sum_error: float = setting(
         'error.sum', 0.004, '',
         'Standard deviation of the sum of all forces on a body at rest, as a part of the weight.',

@@ -10,7 +10,6 @@ joint motion for biomechanisms, Nonlinear Dynamics, 2010).
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from legged_dynamics.spatial.frames import Transform
 # Maps values of the coordinates, (n, k), to values of the function, (n,).
 Evaluate = Callable[[np.ndarray], np.ndarray]
 KINDS = ('Constant', 'LinearFunction', 'SimmSpline', 'NaturalCubicSpline', 'GCVSpline',
-         'PiecewiseLinearFunction', 'PolynomialFunction', 'MultiplierFunction')
+         'PolynomialFunction', 'MultiplierFunction')
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +108,9 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
     if len(x) != len(y) or (np.diff(x) <= 0.0).any():
         raise ModelError(f'{where}: expected as many rising x as y in its {kind}, got {len(x)} '
                          f'and {len(y)}')
-    if kind == 'PiecewiseLinearFunction' or len(x) == 2:
-        if len(x) == 2:
-            slope = (y[1] - y[0]) / (x[1] - x[0])
-            return _linear(slope, y[0] - slope * x[0])
-        return OpenSimFunction(lambda values: _beyond(lambda at: np.interp(at, x, y), x, y,
-                                                      np.diff(y) / np.diff(x), values[:, 0]))
+    if len(x) == 2:
+        slope = (y[1] - y[0]) / (x[1] - x[0])
+        return _linear(slope, y[0] - slope * x[0])
     from scipy.interpolate import make_interp_spline  # slow to import
 
     if len(x) == 3:
@@ -125,16 +121,13 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
         ends = [[(3, 6.0 * np.polyfit(x[part] - x[part].mean(), y[part], 3)[0])]
                 for part in (slice(0, 4), slice(-4, None))]
         spline = make_interp_spline(x, y, 3, bc_type=(ends[0], ends[1]))
-    slopes = spline.derivative()(x[[0, -1]])
-    return OpenSimFunction(lambda values: _beyond(spline, x, y, slopes, values[:, 0]))
+    slopes = spline.derivative()
 
+    def evaluate(values: np.ndarray) -> np.ndarray:
+        near = np.clip(values[:, 0], x[0], x[-1])
+        return spline(near) + slopes(near) * (values[:, 0] - near)     # straight beyond its points
 
-def _beyond(inside: Callable[[np.ndarray], np.ndarray], x: np.ndarray, y: np.ndarray,
-            slopes: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return values of a function that is extrapolated linearly beyond its points."""
-    near = np.clip(at, x[0], x[-1])
-    slope = np.where(at < x[0], slopes[0], slopes[-1])
-    return inside(near) + slope * (at - near)
+    return OpenSimFunction(evaluate)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -224,10 +217,6 @@ def read_document(path: str | Path) -> Document:
             (child.tag for child in root), 'nothing')
         raise ModelError(f'{path}: expected an OpenSimDocument with a Model, got {inside}; setup '
                          'files of tools name their model in <model_file>')
-    version = root.get('Version', '').strip()
-    if re.fullmatch('305(0[0-9]|1[0-6])', version):
-        raise ModelError(f'{path}: it was written by a preview of OpenSim 4 (version {version}); '
-                         'open it in OpenSim 4 and save it again')
     bodies, holders, notes = {}, [], []
     for body in model.findall('./BodySet/objects/Body'):
         name = body.get('name', '')
@@ -300,13 +289,11 @@ def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
                          'and save it again')
     frames = {frame.get('name', ''): frame for frame
               in joint.findall('./frames/PhysicalOffsetFrame')}
-    last, pose = socket.split('/')[-1], Transform.identity()
-    seen = set()
-    while last in frames and last not in seen:
-        seen.add(last)
-        pose = _pose(frames[last], 'translation', 'orientation', where) @ pose
-        last = (frames[last].findtext('socket_parent') or '').strip().split('/')[-1]
-    return last, pose
+    frame = frames.get(socket.split('/')[-1])
+    if frame is None:
+        return socket.split('/')[-1], Transform.identity()
+    return ((frame.findtext('socket_parent') or '').strip().split('/')[-1],
+            _pose(frame, 'translation', 'orientation', where))
 
 
 def _pose(element: Element, translation: str, orientation: str, where: str) -> Transform:

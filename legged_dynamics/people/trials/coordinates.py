@@ -19,7 +19,6 @@ import numpy as np
 from legged_dynamics.exceptions import MeasurementError, OutputError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.opensim import OpenSimModel
-from legged_dynamics.people.opensim.document import Coordinate
 from legged_dynamics.people.trials.csv_motion import Poses, rising
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
@@ -112,17 +111,13 @@ def read_coordinates(path: str | Path
     """
     table = read_storage(path)
     time = rising(path, table.values[:, 0])
-    found, others = {}, []
-    for name, values in zip(table.names[1:], table.values[:, 1:].T):
-        parts = name.strip('/').split('/')
-        if len(parts) > 1:
-            if parts[-1] == 'value':
-                found[parts[-2]] = values
-            else:
-                others.append(name)
+    found, others, names = {}, [], table.names[1:]
+    for name, values in zip(names, table.values[:, 1:].T):
+        *path_to, last = name.strip('/').split('/')
+        if path_to and last != 'value':
+            others.append(name)
         else:
-            found[name] = values
-    names = table.names[1:]
+            found[path_to[-1] if path_to else last] = values
     if sum(any(part in name for part in LOADS) for name in names) > len(names) / 2:
         raise MeasurementError(f'{path}: these are forces, not a motion; give them with --loads, '
                                'and the table of coordinates that inverse kinematics writes as '
@@ -188,19 +183,13 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
                 f'{path}: the header says radians (inDegrees=no), and {name} goes from '
                 f'{column.min():.3g} to {column.max():.3g}: if these are degrees, write '
                 'inDegrees=yes into the header')
-    turning = [np.ptp(values[name]) for name in wanted if name in values
-               and osim.rotational(name)]
-    if in_degrees and turning and max(turning) < np.radians(2.0):
-        notes.append('The header says degrees (inDegrees=yes), and no angle changes by 2 degrees: '
-                     'are they radians?')
     others = [name for name in found if name not in osim.coordinates]
     if others:
         notes.append(f'Columns left alone: {", ".join(others)}.')
     n = len(time)
     position = np.empty((n, model.nq))
     for k, joint in enumerate(model.joints):
-        default = osim.coordinates[joint.name].default if joint.name in osim.coordinates else 0.0
-        column = values.get(joint.name, np.full(n, default))
+        column = values.get(joint.name, osim.coordinates[joint.name].default)
         position[:, k] = osim.scale.get(joint.name, 1.0) * column
     R, p = osim.base_pose({name: values[name] for name in osim.root_coordinates
                            if name in values})
@@ -231,8 +220,6 @@ class UnitSettings:
     # No joint of a body turns further: a larger angle is in degrees.
     largest_turn: float = 2.0 * math.pi  # [rad]
     largest_root_turn: float = 8.0 * math.pi  # [rad]: of the root, which turns with the body
-    beyond_range: float = 0.5  # [rad]: how far recordings go beyond a joint's range
-    joints_beyond: int = 3  # Joints that are out of it as radians: a pair of arms sometimes is
     # As radians that would be a movement; smaller changes may be degrees of one who stands still.
     movement: float = 0.1  # [rad]
 
@@ -253,25 +240,15 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
     followers = {coupling.dependent for coupling in osim.document.couplings}
     angles = {name: values[np.isfinite(values)] for name, values in found.items()
               if osim.rotational(name) and name not in followers}
-    angles = {name: values for name, values in angles.items() if len(values)}
-    degrees = any(np.abs(values).max() > (UNITS.largest_root_turn if name in osim.root_coordinates
-                                          else UNITS.largest_turn)
-                  for name, values in angles.items()) or sum(
-        _fits_as_degrees(values, osim.coordinates[name]) for name, values in angles.items()
-        if name not in osim.root_coordinates) >= UNITS.joints_beyond
+    degrees = any(np.abs(values).max(initial=0.0) > (
+        UNITS.largest_root_turn if name in osim.root_coordinates else UNITS.largest_turn)
+        for name, values in angles.items())
     unsaid = 'The header does not say the unit of angles (inDegrees);'
     if degrees:
         return True, [f'{unsaid} values are too large for radians, so they are taken for '
                       'degrees.']
-    if otherwise and not any(np.ptp(values) > UNITS.movement for values in angles.values()):
+    if otherwise and not any((np.abs(values - values[:1]) > UNITS.movement).any()
+                             for values in angles.values()):
         return True, [f'{unsaid} motion files of this version are in degrees, and the values do '
                       'not contradict.']
     return False, [f'{unsaid} values may be radians, so they are taken for radians.']
-
-
-def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
-    """Return whether a joint's angles are in its range as degrees, and not as radians."""
-    low, high = coordinate.lower - UNITS.beyond_range, coordinate.upper + UNITS.beyond_range
-    inside = [low <= unit * values.min() and unit * values.max() <= high
-              for unit in (1.0, np.pi / 180.0)]
-    return inside[1] and not inside[0]

@@ -280,16 +280,11 @@ def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np
 # A log of joints in a CSV file as a bag, for robots and test stands without ROS.
 #
 # Columns: ``time`` [s]; of each joint its position, velocity and torque under its name in the URDF
-# with a usual prefix (``q_HFE``, ``v_HFE``, ``tau_HFE``); and, where a force sensor was logged,
+# with a prefix (``q_HFE``, ``v_HFE``, ``tau_HFE``); and, where a force sensor was logged,
 # three columns of force a foot, in world axes. Other columns are ignored. Velocities that the log
 # lacks are differences of the positions.
 
 
-# Prefixes of columns, by what they hold; an empty one is the joint's name alone.
-PREFIXES = {
-    'position': ('q_', 'position_', 'pos_', ''),
-    'velocity': ('v_', 'dq_', 'qd_', 'velocity_', 'vel_'),
-    'effort': ('tau_', 'effort_', 'torque_')}
 # A stamp of 0 stands for no stamp in ROS, so the log's first instant is this long after 1970 [ns].
 START_NS = 1_000_000_000
 JOINT_STATES = '/joint_states'
@@ -312,10 +307,7 @@ def write_bag_of_csv(path: Path, bag: Path, joints: Sequence[str],
     time = log[TIME]
     if len(time) < 3:
         raise BagError(f'{path}: expected at least 3 lines of numbers, got {len(time)}')
-    columns = {what: {joint: name for joint in joints
-                      if (name := _column(log.names, joint, prefixes))}
-               for what, prefixes in PREFIXES.items()}
-    names = [joint for joint in joints if joint in columns['position']]
+    names = [joint for joint in joints if f'q_{joint}' in log.names]
     if not names:
         raise BagError(f'{path} has no positions of joints; expected columns such as '
                        f'q_{joints[0]}, v_{joints[0]}, tau_{joints[0]}, got '
@@ -325,8 +317,10 @@ def write_bag_of_csv(path: Path, bag: Path, joints: Sequence[str],
             raise ConfigurationError(f'--truth {foot}: expected three columns (x, y and z of the '
                                      f'force in world axes), got {", ".join(axes)}')
     stamps = START_NS + np.round((time - time[0]) * 1e9).astype(np.int64)
-    position = log[[columns['position'][name] for name in names]].reshape(len(time), -1)
-    velocity, effort = (_values(log, columns[what], names) for what in ('velocity', 'effort'))
+    # (n, joints) each, NaN where the log has none
+    position, velocity, effort = (np.column_stack([
+        log[prefix + name] if prefix + name in log.names else np.full(len(time), np.nan)
+        for name in names]) for prefix in ('q_', 'v_', 'tau_'))
     steps = np.diff(time)
     differences = np.vstack([np.zeros(len(names)), np.diff(position, axis=0) / steps[:, None]])
     velocity = np.where(np.isnan(velocity).all(axis=0), differences, velocity)
@@ -343,15 +337,3 @@ def write_bag_of_csv(path: Path, bag: Path, joints: Sequence[str],
                 writer.write_message(truth_topic(foot), stamp, conversions.wrench_stamped(
                     dialect, stamp, 'world', np.concatenate([force[i], np.zeros(3)])))
     return float(1.0 / np.median(steps))
-
-
-def _column(names: Sequence[str], joint: str, prefixes: Sequence[str]) -> str:
-    """Return the first column that a joint's name with one of the prefixes has, or nothing."""
-    return next((prefix + joint for prefix in prefixes if prefix + joint in names), '')
-
-
-def _values(log: CsvColumns, columns: Mapping[str, str], names: Sequence[str]) -> np.ndarray:
-    """Return a quantity of all joints, NaN where the log lacks it, (n, joints)."""
-    missing = np.full(len(log), np.nan)
-    return np.column_stack([log[columns[name]] if name in columns else missing
-                            for name in names])

@@ -320,21 +320,18 @@ def _mean(values: object, digits: int) -> str:
 
 def write_cycles(cycles: GaitCycles, path: Path) -> None:
     """Write the curves as CSV, a row per quantity, name and percent of the cycle."""
+    rows = [('quantity', 'name', 'unit', 'percent', 'mean', 'sd', 'strides', 'measured')]
+    for curve in cycles.curves:
+        unknown = np.full(len(PERCENT), np.nan)
+        sd = curve.values.std(axis=0, ddof=1) if len(curve.values) > 1 else unknown
+        measured = unknown if curve.measured_mean is None else curve.measured_mean
+        for percent, *values in zip(PERCENT, curve.mean, sd, measured):
+            mean, spread, plates = (f'{value:.6g}' if np.isfinite(value) else ''
+                                    for value in values)
+            rows.append((curve.quantity, curve.name, curve.unit, f'{percent:.0f}', mean, spread,
+                         str(len(curve.values)), plates))
     try:
         with path.open('w', newline='', encoding='utf-8') as file:
-            writer = csv.writer(file)
-            writer.writerow(('quantity', 'name', 'unit', 'percent', 'mean', 'sd', 'strides',
-                             'measured'))
-            for curve in cycles.curves:
-                mean, measured = curve.mean, curve.measured_mean
-                sd = (curve.values.std(axis=0, ddof=1) if len(curve.values) > 1
-                      else np.full(len(mean), np.nan))
-                for k, percent in enumerate(PERCENT):
-                    known = measured is not None and np.isfinite(measured[k])
-                    writer.writerow((
-                        curve.quantity, curve.name, curve.unit, f'{percent:.0f}',
-                        f'{mean[k]:.6g}', f'{sd[k]:.6g}' if np.isfinite(sd[k]) else '',
-                        len(curve.values),
-                        f'{measured[k]:.6g}' if known and measured is not None else ''))
+            csv.writer(file).writerows(rows)
     except OSError as error:
         raise OutputError(f'cannot write {path}: {error}') from error

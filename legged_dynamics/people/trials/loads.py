@@ -50,11 +50,10 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     if every is None:
         raise MeasurementError(f'{path}: expected <ExternalLoads>, got {root.tag}')
     said = (every.findtext('datafile') or '').strip()
-    data = path.parent / said
-    if not said or not data.is_file():
-        # The path may be of another computer: look for the name in this folder.
-        data = path.parent / Path(said.replace('\\', '/')).name
-    if not said or not data.is_file():
+    # The path may be of another computer: then the name is looked for in this folder.
+    places = (path.parent / said, path.parent / Path(said.replace('\\', '/')).name)
+    data = next((place for place in places if place.is_file()), None)
+    if data is None:
         raise MeasurementError(f'{path}: its <datafile> {said!r} is not there; put it beside the '
                                'file, or give the table itself')
     table, found, notes = read_storage(data), [], []
@@ -84,8 +83,9 @@ def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
         match = re.fullmatch(r'(.*force.*?_?)vx', name)
         if match:
             stem = match[1]
-            torque = next((other[:-1] for other in table.names if other.endswith('x')
-                           and other[:-1] in _torques(stem)), '')
+            torque = next((other for other in (stem.replace('force', 'torque'), f'{stem}m',
+                                               stem.replace('force', 'moment') + 'm')
+                           if f'{other}x' in table.names), '')
             found.append(_load(table, stem.rstrip('_'), '', f'{stem}v', f'{stem}p', torque, path))
     if not found:
         raise MeasurementError(f"{path}: expected columns '..force_vx', '..force_px' and so on, "
@@ -96,14 +96,6 @@ def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
 
 READERS = {LOADS_XML: _of_xml, OPENSIM_TABLE: _of_table,
            C3D: lambda path: (read_c3d(path).loads, [])}
-
-
-def _torques(stem: str) -> tuple[str, ...]:
-    """Return the names that columns of the free moment may have."""
-    named = stem.replace('force', 'torque')
-    moment = stem.replace('force', 'moment')
-    return (named, f'{named}_', named.rstrip('_'), f'{named}m', moment, f'{stem}m',
-            f'{stem}t', f'{stem}torque_')
 
 
 def _load(table: Storage, name: str, body: str, force: str, point: str, torque: str,

@@ -16,10 +16,8 @@ from legged_dynamics.pages import style
 from legged_dynamics.pages.page import Chart, Line, Table, command_line
 from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.pages.section import (
-    Cards,
     ChartRow,
     Listing,
-    Part,
     Report,
     ReportFigure,
     ReportSection,
@@ -31,7 +29,6 @@ from legged_dynamics.people.trials.accuracy import FootErrors
 from legged_dynamics.people.trials.analysis import MODEL, ROBOT, SCALE, GaitResult
 from legged_dynamics.people.trials.cycles import (
     ANGLE,
-    CYCLE,
     FORCES,
     MOMENT,
     PERCENT,
@@ -259,13 +256,11 @@ CHARTS = ('Force of the ground on each foot, world axes; dashed: the range that 
           'Drag to zoom, double click to see all, click on a name to hide it.')
 MOST_JOINTS = 8
 MOST_CYCLES = 5
-CYCLES = ('From one landing of a foot to its next one. Means of all whole strides, per kilogram '
-          'of body mass; forces along the mean heading; moments and powers are those of muscles, '
-          'in the direction in which the angle grows. Grey: what follows from the forces of the '
-          'plates. gait_cycles.csv holds every curve with its deviation.')
-STANCES = ('No stride is whole in this recording, so these are over the stance of each foot, from '
-           'landing to leaving; per kilogram of body mass. Grey: what follows from the forces of '
-           'the plates.')
+CYCLES = ('Means over all, per kilogram of body mass: from one landing of a foot to its next one, '
+          'or to its leaving where no stride is whole. Forces are along the mean heading; moments '
+          'and powers are those of muscles, in the direction in which the angle grows. Grey: what '
+          'follows from the forces of the plates. gait_cycles.csv holds every curve with its '
+          'deviation.')
 EXPLANATION = (
     'Root mean squares over all samples in which a foot is truly loaded and every contact is '
     'measured; "alone" and "together" by how many feet are. The motion alone leaves open how two '
@@ -279,7 +274,8 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
     sentence, judged = verdict(result)
     reasons = doubts(result)
     sections = [
-        _forces_section(result), *_cycles_sections(result, cycles or gait_cycles(result)),
+        ReportSection('Forces on the feet', [*_force_charts(result), CHARTS]),
+        *_cycles_sections(result, cycles or gait_cycles(result)),
         ReportSection('What to know', [Listing(result.notes or ['Nothing was odd.'])]),
         *_table_sections(result),
         ReportSection('Centres of pressure', [
@@ -294,17 +290,6 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
         command_line(f'legged-dynamics inverse-dynamics {result.source}'), sentence, judged,
         warnings=[distrust(reasons)] if reasons else (),
         robot=f'{result.model.name} {result.model_file}'.rstrip()).write(folder)
-
-
-def _forces_section(result: GaitResult) -> ReportSection:
-    parts: list[Part] = [*_force_charts(result), CHARTS]
-    if result.errors:
-        chosen = result.errors[result.method]
-        parts.append(Cards([
-            (f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
-            (f'{100.0 * chosen.vertical / result.weight:.1f} %', 'of the weight'),
-            (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')]))
-    return ReportSection('Forces on the feet', parts)
 
 
 def _table_sections(result: GaitResult) -> list[ReportSection]:
@@ -324,7 +309,7 @@ def _cycles_sections(result: GaitResult, cycles: GaitCycles) -> list[ReportSecti
         for name, joints in _busiest(cycles).items()]
     peaks = peaks_table(result, cycles)
     return [ReportSection(f'Over the {cycles.phase}', [
-        CYCLES if cycles.phase == CYCLE else STANCES, steps_table(result, cycles),
+        CYCLES, steps_table(result, cycles),
         *(ChartRow(charts, 'percent') for charts in (forces, *joints)),
         f'{peaks.title}. The symmetry index is the difference of right and left over their mean; '
         'in brackets where the error of the forces may be all of it.',
