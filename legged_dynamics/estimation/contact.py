@@ -206,10 +206,8 @@ def lift_allowance(settings, lift, i):
     if lift[i, LIFT.state] < 0.5:
         return 0.0
     rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
-    if lift[i, LIFT.since] * settings.natural_frequency < settings.landing_time:
-        rise *= settings.rocking
-        return settings.landed * max(1.0 - rise * rise, 0.0)
-    return settings.unmoved * max(1.0 - rise * rise, 0.0)
+    landing = lift[i, LIFT.since] * settings.natural_frequency < settings.landing_time
+    return (settings.landed if landing else settings.unmoved) * max(1.0 - rise * rise, 0.0)
 
 
 @part
@@ -341,6 +339,15 @@ def mix_with_air(feet, i, settings, x, P, share, light, rows, block):
                 to[k] -= h * row[k]
     for k in range(nx):
         x[k] += share * away[k]
+
+
+@part
+def clear_given_air(feet, layout, row, found):
+    """Set the forces of feet that are given as up to zero."""
+    for i in range(feet.index.shape[0]):
+        if row[layout.given_contact + i] < 0.5:     # False where it is not given
+            for k in range(feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]):
+                found.coordinates[k] = found.latest[k] = 0.0
 
 
 @part

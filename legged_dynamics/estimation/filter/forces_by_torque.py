@@ -14,7 +14,12 @@ from legged_dynamics.dynamics.composite_body import eliminate_branches, substitu
 from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
+from legged_dynamics.estimation.contact import (
+    clear_given_air,
+    mix_latest_with_air,
+    predict_heights,
+    update_contact,
+)
 from legged_dynamics.estimation.filter.equation_errors import (
     equation_covariance,
     fill_doubt,
@@ -25,6 +30,7 @@ from legged_dynamics.estimation.filter.equation_errors import (
 )
 from legged_dynamics.estimation.filter.force_tracking import (
     add_process_noise,
+    copy_state,
     measurement_update,
     predict_equation,
     start_tracking,
@@ -162,10 +168,6 @@ def _predict_latest(arrays, layout, settings):
     if not ok:
         return
     feet, nx = robot.feet, x.shape[0]
-    for i in range(feet.index.shape[0]):
-        for k in range(feet.index[i, SIZE]):    # process noise of half a tick
-            at = feet.index[i, START] + k
-            P[at, at] += 0.5 * tracking.process_noise[at]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
     w = rotate(R_BI, load3(newest, layout.gyro))
     sensed = load3(newest, layout.acceleration)
@@ -264,7 +266,7 @@ WALK_SHARE = 1.0 / 12.0
 def _start(feet, settings, up, a, memory):
     """Start the filter: pushes, errors and places are unknown."""
     forces, mass = memory.forces, memory.mass
-    start_tracking(feet, settings, up, forces.state, forces.covariance)
+    start_tracking(feet, settings, up, settings.weight, forces.state, forces.covariance)
     memory.status[STATUS.by_torque] = 1.0
     for table in (memory.push, memory.lift, mass.equations):
         for r in range(table.shape[0]):     # loops compile faster than slices
@@ -331,12 +333,9 @@ def _write_forces(arrays, layout, settings, results):
     feet, memory, tracking, nc = arrays.robot.feet, arrays.memory, arrays.tracking, layout.contacts
     x, P, probability = memory.forces.state, memory.forces.covariance, memory.contact.probability
     found, latest = results.forces, tracking.latest
-    for i in range(feet.index.shape[0]):
-        s, size = feet.index[i, START], feet.index[i, SIZE]
-        lifted = arrays.window[-1, layout.given_contact + i] < 0.5  # False where it is not given
-        for k in range(s, s + size):
-            found.coordinates[k] = 0.0 if lifted else x[k]
-            found.latest[k] = 0.0 if lifted else latest[k]
+    for k in range(nc):
+        found.coordinates[k], found.latest[k] = x[k], latest[k]
+    clear_given_air(feet, layout, arrays.window[-1], found)
     _slow_covariance(arrays.robot, arrays.scratch, P, probability, nc)
     slow, scale = arrays.scratch.information, settings.scale_doubt ** 2
     for r in range(nc):
@@ -387,20 +386,16 @@ def track_by_torque(arrays, layout, settings, up, normal, imu, dt, results):
         _follow_mass(feet, settings, tracking, memory, up, a, pushed, dt)
     if not measurement_update(robot.columns, settings, tracking, forces, scratch.grasp,
                               scratch.jacobian, n):
-        start_tracking(feet, settings, up, x, P)
+        start_tracking(feet, settings, up, settings.weight, x, P)
     update_contact(arrays, layout, settings, normal, dt, results)
 
     # Forces of the newest sample.
     latest, covariance = tracking.latest, tracking.latest_covariance
-    for r in range(nx):
-        latest[r] = x[r]
-        for c in range(nx):
-            covariance[r, c] = settings.latest_share * P[r, c]
+    copy_state(nx, x, P, settings.latest_share, latest, covariance)
+    for k in range(layout.contacts):    # half a tick more
+        covariance[k, k] += 0.5 * tracking.process_noise[k]
     if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
         _predict_latest(arrays, layout, settings)
-    else:
-        for k in range(layout.contacts):
-            covariance[k, k] += settings.unseen_share * tracking.process_noise[k]
     mix_latest_with_air(robot, settings, tracking, memory.contact.probability,
                         results.feet.normals, dt)
     _write_forces(arrays, layout, settings, results)

@@ -31,7 +31,7 @@ from legged_dynamics.estimation.filter.settings import FilterSettings
 from legged_dynamics.estimation.ground import Ground
 from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import LimitsMemory
-from legged_dynamics.spatial.layout import Size, allocated, floats, integers, offsets
+from legged_dynamics.spatial.layout import Size, allocated, floats, integers
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -324,18 +324,6 @@ class Results(NamedTuple):
     off_feet: OffFeetResults = OffFeetResults()     # not by the tick
 
 
-class _SeenColumns(NamedTuple):
-    """Columns of ``Arrays.seen``: what `tick` hands on to `tick_by_motion`."""
-
-    point: int = 3          # of the link that is pushed, from the base [m]
-    imu: int = 1            # 1: there is an IMU
-    dt: int = 1             # s, of the tick
-    width: int = 0
-
-
-SEEN = offsets(_SeenColumns())
-
-
 class Arrays(NamedTuple):
     """Everything a tick works on."""
 
@@ -351,7 +339,6 @@ class Arrays(NamedTuple):
     row: np.ndarray = floats(ROW)  # the newest measurement
     middle: np.ndarray = floats(ROW)  # the measurement that an estimate starts from
     tracking: Tracking = Tracking()
-    seen: np.ndarray = floats(SEEN.width)
     results: Results = Results()
 
 
