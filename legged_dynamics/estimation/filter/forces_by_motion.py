@@ -7,12 +7,11 @@ A Kalman filter as with torque (`force_tracking`), ``x = [w; p]`` and ``A w + d(
 equations of joints, and with an error p of the base's momentum instead of an external wrench. The
 equations determine a sum of all forces; the rest is predicted from the tick before:
 
-* the load on a foot is a random walk along the line of action of its force, so that the centre of
-  pressure stays; it decays to an even share in a few natural times;
+* the load on a foot is a random walk that keeps the centre of pressure; it decays to an even share
+  in a few natural times;
 * the centre of pressure of a sole moves through the sole;
-* no foot pulls, and friction bounds sideways forces. The force of a sole aims above the base, as
-  in upright walkers (virtual pivot point, Maus et al. 2010). Motion does not determine squeeze
-  between feet: this is all that is known of it.
+* no foot pulls, and friction bounds sideways forces. Motion does not determine squeeze between
+  feet: this is all that is known of it.
 
 Contact mixes hypotheses, as it does with torque: see `contact`.
 """
@@ -75,18 +74,6 @@ from legged_dynamics.spatial.symmetric import add6, inverse_symmetric
 
 
 @part
-def _aim(robot, settings, states, up, i):
-    """Return a foot's force for a load of one: towards a point above where it stands at rest."""
-    point = load3(states[i], CONTACT)
-    home = (robot.homes[i, 0], robot.homes[i, 1], 0.0)
-    away = subtract(home, point)
-    height = max(dot(up, away), settings.least_height)
-    sideways = scale(1.0 / height, add_scaled(away, -dot(up, away), up))
-    length = math.sqrt(dot(sideways, sideways))
-    return add_scaled(up, min(1.0, settings.steepest_aim / max(length, 1e-9)), sideways)
-
-
-@part
 def _spreads(feet, settings, states, i):
     """
     Return the deviations of a foot's centre of pressure along and across its sole [m].
@@ -98,8 +85,8 @@ def _spreads(feet, settings, states, i):
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
     along = max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0)
     across = max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0)
-    return (math.sqrt(settings.pressure * (along + (settings.edge * long) ** 2)),
-            math.sqrt(settings.pressure * (across + (settings.edge * wide) ** 2)))
+    return (math.sqrt(settings.pressure_along * (along + (settings.edge * long) ** 2)),
+            math.sqrt(settings.pressure_across * (across + (settings.edge * wide) ** 2)))
 
 
 @part
@@ -116,24 +103,22 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
         standing += probability[i]
     for i in range(nf):
         s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
-        # A point foot has no aim: only friction bounds its force.
-        d = _aim(robot, settings, states, up, i) if size > 3 else up
-        # Mean: load along the aim decays to even; departures from the aim decay soon; moments.
+        # Mean: load decays to even; what is sideways decays soon; moments.
         load = dot(up, load3(x, s))
         even = settings.weight * p / max(standing, 1.0)
         lever = (0.0, 0.0, 0.0)
         spread_x, spread_y = 0.0, 0.0
-        astray = add_scaled(load3(x, s), -load, d)
+        astray = add_scaled(load3(x, s), -load, up)
         load = even + keep * (load - even)
-        store3(x, s, add_scaled(scale(load, d), stray, astray))
+        store3(x, s, add_scaled(scale(load, up), stray, astray))
         for k in range(nx):
             t = (keep - stray) * (up[0] * P[s, k] + up[1] * P[s + 1, k] + up[2] * P[s + 2, k])
             for m in range(3):
-                P[s + m, k] = stray * P[s + m, k] + d[m] * t
+                P[s + m, k] = stray * P[s + m, k] + up[m] * t
         for k in range(nx):
             t = (keep - stray) * (up[0] * P[k, s] + up[1] * P[k, s + 1] + up[2] * P[k, s + 2])
             for m in range(3):
-                P[k, s + m] = stray * P[k, s + m] + d[m] * t
+                P[k, s + m] = stray * P[k, s + m] + up[m] * t
         if size > 3:
             spread_x, spread_y = _spreads(feet, settings, states, i)
             for r in range(s + 3, s + size):
@@ -153,9 +138,9 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
               + (1.0 - min(p, settings.surest)) * settings.landing_rate ** 2) * W2 * ticks
              + (1.0 - keep * keep) * (settings.uneven_share * even) ** 2)
         for r in range(size):
-            g = d[r] if r < 3 else lever[r - 3]
+            g = up[r] if r < 3 else lever[r - 3]
             for c in range(size):
-                h = d[c] if c < 3 else lever[c - 3]
+                h = up[c] if c < 3 else lever[c - 3]
                 P[s + r, s + c] += q * g * h
         _, variance = normal_force(P, x, s, up)
         square = load * load + variance

@@ -61,8 +61,7 @@ class FilterSettings:
     largest_noise: float = 0.02         # W, error of a foot in the air; doubt counts half there
 
     # Contact by motion
-    drift: float = 0.3                  # m/s^2, slow error of the accelerometer, tilt and bias
-    drift_time: float = 0.1             # s
+    drift: float = 0.095                # m/s, of velocity in a second by tilt and bias: a walk
     lost: float = 0.5                   # probability that no foot stands: velocity is lost
     lost_time: float = 0.02             # s of that
     step_memory: float = 10.0           # natural times in which steps are forgotten
@@ -94,11 +93,11 @@ class FilterSettings:
     uneven_share: float = 0.5           # even shares by which feet differ
     crossing: float = 1.5               # natural times in which pressure crosses the sole
     sideways: float = 0.3               # of load, from where a force aims: friction over sqrt(3)
-    steepest_aim: float = 0.4           # of load
     straying: float = 0.03              # natural times in which a force aims again
-    # Variance of a centre of pressure over the product of its distances from two edges: balance
-    # keeps it in the inner half.
-    pressure: float = 1.0 / 12.0
+    # Variance of a centre of pressure over the product of its distances from two edges: even along
+    # a sole, which rolls; across it balance keeps it in the inner half.
+    pressure_along: float = 1.0 / 3.0
+    pressure_across: float = 1.0 / 12.0
     edge: float = 0.14                  # sizes of the sole, least root of that product
     twist: float = 0.3                  # moment about the vertical over what the length allows
     first_load_rate: float = 2.0        # W after one natural time, of standing feet's load
