@@ -179,17 +179,6 @@ def covariance_row(columns, grasp, jacobian, e, P, out):
 
 
 @part
-def _split_slow(settings, tracking, bias, n):
-    """Split off the slow part of the innovations."""
-    nu = tracking.innovation
-    for r in range(n):
-        e = tracking.rows[r]
-        bias[e] += (nu[r] - bias[e]) / settings.slow_samples
-        tracking.slow_innovation[r] = bias[e]
-        nu[r] -= bias[e]
-
-
-@part
 def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
     """
     Update the state by all equations (Kalman 1960); return False if not possible.
@@ -207,7 +196,11 @@ def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
             known = predict_equation(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known
-    _split_slow(settings, tracking, memory.bias, n)
+    for r in range(n):
+        e = rows[r]
+        memory.bias[e] += (nu[r] - memory.bias[e]) / settings.slow_samples
+        slow_innovation[r] = memory.bias[e]
+        nu[r] -= memory.bias[e]
     if not (factorize(slow, n) and factorize(S, n)):
         return False
     solve_factorized(slow, n, slow_innovation)

@@ -21,6 +21,7 @@ from legged_dynamics.estimation.contact import (
     update_contact,
 )
 from legged_dynamics.estimation.filter.equation_errors import (
+    STUCK,
     equation_covariance,
     fill_doubt,
     fill_masses,
@@ -87,8 +88,8 @@ from legged_dynamics.spatial.layout import put3
 
 
 @part
-def _accelerometer_rows(arrays, layout, settings, G):
-    """Fill G (3, nx); return the force-free accelerometer reading and its variance."""
+def _accelerometer_rows(arrays, layout, settings, G, R, free):
+    """Fill G (3, nx), R and the reading without forces; return whether there is one."""
     robot, scratch, tracking = arrays.robot, arrays.scratch, arrays.tracking
     newest, middle, efforts = arrays.window[-1], arrays.middle, arrays.memory.efforts
     mass_error = arrays.memory.mass.error
@@ -104,15 +105,14 @@ def _accelerometer_rows(arrays, layout, settings, G):
     X[4, 0], X[4, 2] = p[2], -p[0]
     X[5, 0], X[5, 1] = -p[1], p[0]
     if not eliminate_branches(X, robot.ends, N_RIGHT_SIDES, 0.0):
-        return False, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+        return False
     substitute(X, N_RIGHT_SIDES)
     # The middle's accelerations belong to its torques and to the wrench that they require.
     at_rest = add(load3(vectors[BASE], 6), cross(load3(vectors[BASE], 3), p))
-    free = tracking.vector
     for k in range(3):
         free[k] = at_rest[k]
-    sensed = settings.accelerometer_noise ** 2
-    xx, xy, xz, yy, yz, zz = sensed, 0.0, 0.0, sensed, 0.0, sensed
+        for m in range(3):
+            R[k, m] = settings.accelerometer_noise ** 2 if k == m else 0.0
     for j in range(nv):
         damping, friction = robot.tree.constants[j + 1, DAMPING], robot.tree.constants[
             j + 1, FRICTION]
@@ -126,12 +126,10 @@ def _accelerometer_rows(arrays, layout, settings, G):
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
-        a, b, c = X[6 + j, 0], X[6 + j, 1], X[6 + j, 2]
-        free[0] += a * effort
-        free[1] += b * effort
-        free[2] += c * effort
-        xx, xy, xz = xx + variance * a * a, xy + variance * a * b, xz + variance * a * c
-        yy, yz, zz = yy + variance * b * b, yz + variance * b * c, zz + variance * c * c
+        for k in range(3):
+            free[k] += X[6 + j, k] * effort
+            for m in range(3):
+                R[k, m] += variance * X[6 + j, k] * X[6 + j, m]
     for e in range(6):
         required = scratch.bodies[0, FORCE + e]
         for m in range(4):
@@ -153,7 +151,7 @@ def _accelerometer_rows(arrays, layout, settings, G):
             for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
                 c = robot.columns[j, m + 1]
                 G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
-    return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)
+    return True
 
 
 @part
@@ -163,9 +161,8 @@ def _predict_latest(arrays, layout, settings):
     before, newest = arrays.window[-2], arrays.window[-1]
     x, P = tracking.latest, tracking.latest_covariance
     G, gain = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
-    S, nu = tracking.block, tracking.block[6]
-    ok, free, R = _accelerometer_rows(arrays, layout, settings, G)
-    if not ok:
+    S, nu, free = tracking.block, tracking.block[6], tracking.vector
+    if not _accelerometer_rows(arrays, layout, settings, G, S, free):
         return
     feet, nx = robot.feet, x.shape[0]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
@@ -173,13 +170,10 @@ def _predict_latest(arrays, layout, settings):
     sensed = load3(newest, layout.acceleration)
     reading = subtract(rotate(R_BI, sensed), cross(w, cross(w, p)))
     # A late reading may be off by as much as it changes in that time.
-    a, b, c = scale(settings.imu_late, rotate(R_BI, subtract(
+    late = scale(settings.imu_late, rotate(R_BI, subtract(
         sensed, load3(before, layout.acceleration))))
-    R = (R[0] + a * a, R[1] + a * b, R[2] + a * c, R[3] + b * b, R[4] + b * c, R[5] + c * c)
-    left = subtract(reading, free)
-    at = 0
     for k in range(3):
-        nu[k] = left[k]
+        nu[k] = reading[k] - free[k]
         for c in range(nx):
             nu[k] -= G[k, c] * x[c]
             gain[k, c] = 0.0
@@ -187,7 +181,7 @@ def _predict_latest(arrays, layout, settings):
             for c in range(nx):
                 gain[k, c] += G[k, r] * P[r, c]
         for m in range(k, 3):
-            S[m, k], at = R[at], at + 1
+            S[m, k] += late[m] * late[k]
             for c in range(nx):
                 S[m, k] += gain[k, c] * G[m, c]
     if not factorize(S, 3):
@@ -214,7 +208,7 @@ def _predict_latest(arrays, layout, settings):
 
 
 @part
-def _store_slow_weights(tracking, vectors, joints, n):
+def _store_slow_weights(robot, tracking, vectors, joints, n):
     """Store the inverse variances of the equations by slowly varying errors."""
     steady, wander, rows = tracking.slow_variance[0], tracking.slow_variance[1], tracking.rows
     for j in range(rows.shape[0] - 6):
@@ -222,7 +216,9 @@ def _store_slow_weights(tracking, vectors, joints, n):
     for k in range(6):
         vectors[BASE_WEIGHTS, k] = 0.0
     for r in range(joints):
-        vectors[SLOW_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
+        j = rows[r] - 6
+        unseen = robot.friction_doubt[j] * (STUCK + (1.0 - STUCK) * vectors[SLIPPING, j] ** 2)
+        vectors[SLOW_WEIGHTS, j] = 1.0 / (steady[r] + wander[r] + unseen)
     for r in range(joints, n):
         vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
 
@@ -293,7 +289,7 @@ def _fill_equations(arrays, layout, settings, imu, jump, base_used):
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
     fill_doubt(robot, layout, arrays.memory.efforts, middle, vectors)
     equation_covariance(robot, layout, settings, middle, vectors, tracking, n)
-    _store_slow_weights(tracking, vectors, joints, n)
+    _store_slow_weights(robot, tracking, vectors, joints, n)
     if n > joints:
         slow_push_variance(robot, settings, scratch, tracking, joints, n)
     return joints, n

@@ -172,8 +172,6 @@ class Robot(NamedTuple):
     # normal force at which contact is as likely as not, the error of a swinging foot's, the error
     # that noise and doubt of its torques make, and that of doubt, by the weight
     contact_levels: np.ndarray = floats(NF, 4)
-    # positions of the feet in the standing pose, x and y from the base [m]
-    homes: np.ndarray = floats(NF, 2)
     stops: np.ndarray = floats(NJ, 2)  # positions between which each joint moves freely [rad or m]
     passive: np.ndarray = floats(NJ)  # 1 for a joint without a motor, whose effort is not measured
     # factor from measured to delivered torque, what is added to it, and the share of it that
@@ -181,6 +179,8 @@ class Robot(NamedTuple):
     effort_map: np.ndarray = floats(NJ, N_EFFORT_MAP)
     # covariance of each joint's actuator parameters, by rows: see `model.actuators`
     doubt: np.ndarray = floats(NJ, N_DOUBT * N_DOUBT)
+    # variance of dry friction that no step has shown yet: in deviations of forces alone
+    friction_doubt: np.ndarray = floats(NJ)
 
 
 # Rows of Scratch.vectors.
