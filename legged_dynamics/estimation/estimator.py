@@ -346,11 +346,12 @@ class GroundReactionEstimator:
         load = value[actuators.LOAD_FRICTION]
         robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
         robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
-        # Soles are loaded long before a leg swings: nothing shows yet that friction is as stated.
-        robot.friction_doubt[:] = 0.0
+        # Soles are loaded long before a leg swings and shows whether friction is as stated.
+        free, spread = learner.free_friction
         for own, size in zip(learner.parameters.legs, robot.feet.index[:, SIZE]):
-            if size > 3 and not learner.walks:
-                robot.friction_doubt[own] = learner.stated.unknown[actuators.FRICTION, own] ** 2
+            if size > 3:
+                robot.friction_doubt[own] = (
+                    (free - value[actuators.FRICTION])[own] ** 2 + spread[own])
         while self._levels.follow(learner.torque_variance):
             pass
         robot.contact_levels[:] = self._levels.value

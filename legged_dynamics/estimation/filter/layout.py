@@ -179,7 +179,7 @@ class Robot(NamedTuple):
     effort_map: np.ndarray = floats(NJ, N_EFFORT_MAP)
     # covariance of each joint's actuator parameters, by rows: see `model.actuators`
     doubt: np.ndarray = floats(NJ, N_DOUBT * N_DOUBT)
-    # variance of dry friction that no step has shown yet: in deviations of forces alone
+    # mean square error of dry friction by data alone: in deviations of soles' forces, no weights
     friction_doubt: np.ndarray = floats(NJ)
 
 

@@ -61,7 +61,8 @@ class FilterSettings:
     largest_noise: float = 0.02         # W, error of a foot in the air; doubt counts half there
 
     # Contact by motion
-    drift: float = 0.095                # m/s, of velocity in a second by tilt and bias: a walk
+    # m/s, walk of the velocity in a second: 0.3 m/s^2 by tilt and bias, for 0.1 s each.
+    drift: float = 0.3 * 0.1 ** 0.5
     lost: float = 0.5                   # probability that no foot stands: velocity is lost
     lost_time: float = 0.02             # s of that
     step_memory: float = 10.0           # natural times in which steps are forgotten
