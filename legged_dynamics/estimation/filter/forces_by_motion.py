@@ -328,14 +328,17 @@ def _add_passing(feet, settings, states, up, probability, x, passing, covariance
 
 
 @part
-def _add_blow(feet, settings, before, newest, covariance):
+def _add_blow(feet, layout, settings, before, newest, covariance):
     """
     Add to a covariance what the newest reading of the accelerometer has beyond its tick's mean.
 
     Forces are means over a tick, at whose end a foot may have landed: which one, nothing says.
     """
-    blow = 0.5 * norm(subtract(newest, before)) * settings.weight / settings.gravity
+    first = layout.acceleration
+    jump = norm(subtract(load3(newest, first), load3(before, first)))
     for i in range(feet.index.shape[0]):
+        up = newest[layout.given_contact + i] < 0.5     # False where it is not given
+        blow = 0.0 if up else 0.5 * jump * settings.weight / settings.gravity
         for k in range(feet.index[i, SIZE]):
             at = feet.index[i, START] + k
             covariance[at, at] += (blow if k < 3 else blow * settings.arm) ** 2
@@ -409,7 +412,6 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     copy_state(nc, latest, covariance, 1.0, found.coordinates, found.covariance)
     copy_state(nc, latest, covariance, 1.0, found.latest, found.latest_covariance)
     if imu and settings.two_samples > 0.5:
-        at = layout.acceleration
-        _add_blow(feet, settings, load3(arrays.window[0], at), load3(arrays.window[1], at),
+        _add_blow(feet, layout, settings, arrays.window[0], arrays.window[1],
                   found.latest_covariance)
     clear_given_air(feet, layout, row, found)
