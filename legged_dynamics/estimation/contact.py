@@ -136,20 +136,16 @@ class ContactLevels:
             yield threshold, max(noise, hidden), error, doubted
 
 
-def foot_homes(model: RobotModel, config: RobotConfig) -> np.ndarray:
-    """Return the feet's positions in the standing pose (nf, 3) [m], base axes and origin."""
-    poses = frame_poses(model, nominal_position(model, config),
-                        tuple(foot.link for foot in config.feet))
-    return np.array([poses[foot.link].p for foot in config.feet])
-
-
 def _leg_length(model: RobotModel, config: RobotConfig) -> float:
     """Return the longest distance between a foot and its leg's first joint, standing [m]."""
     longest = 0.0
     bodies = body_workspace(model)
     as_python(forward_kinematics)(model.tree, nominal_position(model, config), np.zeros(model.nv),
                                   np.zeros(model.nv), np.zeros(9), bodies)
-    for foot, home in zip(config.feet, foot_homes(model, config)):
+    poses = frame_poses(model, nominal_position(model, config),
+                        tuple(foot.link for foot in config.feet))
+    for foot in config.feet:
+        home = poses[foot.link].p
         chain = model.chain(model.frame(foot.link).body)
         hip = bodies[min(chain), POSITION:POSITION + 3] if len(chain) else np.zeros(3)
         longest = max(longest, float(np.linalg.norm(home - hip)))
@@ -206,10 +202,8 @@ def lift_allowance(settings, lift, i):
     if lift[i, LIFT.state] < 0.5:
         return 0.0
     rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
-    if lift[i, LIFT.since] * settings.natural_frequency < settings.landing_time:
-        rise *= settings.rocking
-        return settings.landed * max(1.0 - rise * rise, 0.0)
-    return settings.unmoved * max(1.0 - rise * rise, 0.0)
+    landing = lift[i, LIFT.since] * settings.natural_frequency < settings.landing_time
+    return (settings.landed if landing else settings.unmoved) * max(1.0 - rise * rise, 0.0)
 
 
 @part
@@ -344,6 +338,22 @@ def mix_with_air(feet, i, settings, x, P, share, light, rows, block):
 
 
 @part
+def _force_evidence(robot, settings, i, force, variance):
+    """Return the log-likelihood ratio of contact of foot i by a normal force [N]."""
+    return force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
+                          robot.contact_levels[i, 1], settings.largest_evidence)
+
+
+@part
+def clear_given_air(feet, layout, row, found):
+    """Set the forces of feet that are given as up to zero."""
+    for i in range(feet.index.shape[0]):
+        if row[layout.given_contact + i] < 0.5:     # False where it is not given
+            for k in range(feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]):
+                found.coordinates[k] = found.latest[k] = 0.0
+
+
+@part
 def update_contact(arrays, layout, settings, normal, dt, results):
     """
     Update each foot's contact probability and flag by its force; ``normal``: base axes.
@@ -362,18 +372,17 @@ def update_contact(arrays, layout, settings, normal, dt, results):
         find_swinging(feet, arrays.scratch.bodies, feet_at.states, normal,
                       GRAVITY / settings.natural_frequency ** 2, swings)
     for i in range(feet.index.shape[0]):
-        threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
-        up = get3(feet_at.normals, i, 0)
-        force, variance = normal_force(P, x, feet.index[i, START], up)
+        threshold = robot.contact_levels[i, 0]
+        force, variance = normal_force(P, x, feet.index[i, START], get3(feet_at.normals, i, 0))
         # Point feet are unloaded at once.
         there = lift_allowance(settings, lift, i) if has_moment(feet.index, i) else 0.0
         # A force that seems to pull after an impact is an error, and counts as no force.
-        evidence = force_evidence(max(force, 0.0) if there > settings.unmoved else force, variance,
-                                  settings.weight, threshold, noise, settings.largest_evidence)
+        evidence = _force_evidence(
+            robot, settings, i, max(force, 0.0) if there > settings.unmoved else force, variance)
         if there > 0.0:
-            evidence += min(there * force_evidence(
-                2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
-                settings.largest_evidence), settings.motion_evidence)
+            evidence += min(there * _force_evidence(
+                robot, settings, i, 2.0 * threshold * settings.weight, variance),
+                settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
         if doubted:
             evidence -= settings.swing_evidence * swings[i] * _doubt_weight(
@@ -407,11 +416,9 @@ def mix_latest_with_air(robot, settings, tracking, probability, normals, dt):
     for i in range(feet.index.shape[0]):
         if probability[i] > 0.5:
             continue
-        force, variance = normal_force(P, x, feet.index[i, START],
-                                       get3(normals, i, 0))
-        evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
-                                  robot.contact_levels[i, 1], settings.largest_evidence)
-        p = bayes_update(relax(probability[i], settings.switching_rate, dt), evidence)
+        force, variance = normal_force(P, x, feet.index[i, START], get3(normals, i, 0))
+        p = bayes_update(relax(probability[i], settings.switching_rate, dt),
+                         _force_evidence(robot, settings, i, force, variance))
         if p < 0.5:
             light = light_load(feet, i, settings, force, robot.contact_levels[i, 0])
             mix_with_air(feet, i, settings, x, P, 1.0 - p, light, tracking.foot_rows,

@@ -89,7 +89,7 @@ def predict_velocity(feet, settings, scratch, states, R_WB, imu, memory, dt):
         rate = subtract(rotate(R_WB, acceleration), (0.0, 0.0, GRAVITY))
         store3(body, MOTION.velocity, add_scaled(load3(body, MOTION.velocity), dt, rate))
         body[MOTION.variance] = min(
-            body[MOTION.variance] + settings.drift ** 2 * settings.drift_time * dt, unknown)
+            body[MOTION.variance] + settings.drift ** 2 * dt, unknown)
     elif body[MOTION.known] < 0.5:
         # The first value comes from the lowest feet.
         up, lowest = rotate_back(R_WB, load3(memory.ground.normal, 0)), 1e30

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.dynamics.composite_body import branch_ends, branches_of
-from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
+from legged_dynamics.dynamics.jacobians import SIZE, FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators import ActuatorFinding, ActuatorLearner
 from legged_dynamics.estimation.actuators.equations import regress_block
 from legged_dynamics.estimation.attitude import acceleration_noise, effort_place
-from legged_dynamics.estimation.contact import ContactLevels, foot_homes, motion_levels
+from legged_dynamics.estimation.contact import ContactLevels, motion_levels
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import (
     end_stops,
@@ -346,6 +346,12 @@ class GroundReactionEstimator:
         load = value[actuators.LOAD_FRICTION]
         robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
         robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
+        # Soles are loaded long before a leg swings and shows whether friction is as stated.
+        free, spread = learner.free_friction
+        for own, size in zip(learner.parameters.legs, robot.feet.index[:, SIZE]):
+            if size > 3:
+                robot.friction_doubt[own] = (
+                    (free - value[actuators.FRICTION])[own] ** 2 + spread[own])
         while self._levels.follow(learner.torque_variance):
             pass
         robot.contact_levels[:] = self._levels.value
@@ -459,7 +465,6 @@ class GroundReactionEstimator:
         robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
                                                   self.settings.half_window)
         robot.contact_levels[:] = self._levels.value
-        robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
         robot.stops[:] = end_stops(self.model)
 
 

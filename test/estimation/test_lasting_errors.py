@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from motions import RATE, Scene, known_robot, quadruped
 
+from benchmarks.zoo.robots import biped
 from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
 from legged_dynamics.estimation import GroundReactionEstimator
 from legged_dynamics.estimation.contact import lift_allowance, predict_heights, update_place
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.filter.settings import TUNED
+from legged_dynamics.model import RobotModel
 from legged_dynamics.spatial.jit import as_python
 
 
@@ -45,6 +47,25 @@ def test_the_covariance_holds_for_sensors_that_are_off_for_long():
     assert np.mean(np.abs(ratios) < 1.96) > 0.9
     # Nobody pushes: what the sensors' lasting errors look like is no certain push.
     assert 0.4 < np.sqrt(np.mean(np.square(pushes))) < 1.3
+
+
+def test_friction_that_no_step_has_shown_is_in_the_deviations_of_soles():
+    """Before a leg swings nothing tells what joints hold by friction: stated is not known."""
+    robot = biped()
+    scene = Scene(RobotModel.from_urdf(robot.urdf), robot.config, down=(True,) * 2, motion=0.0,
+                  squeeze=20.0)
+    exact, rng = scene.measurement(0), np.random.default_rng(11)
+    truth, holds = scene.truth(0.0)[2].wrench[:, 2], 0.03 * scene.model.effort_limits
+    ratios = []
+    for _ in range(6):
+        estimator = GroundReactionEstimator(scene.model, scene.config)
+        stuck = holds * rng.normal(size=12)
+        for k in range(60):
+            r = estimator.update(replace(
+                exact, stamp_ns=round(k * 1e9 / RATE), effort=exact.effort + stuck), [1] * 2)
+        sigma = np.array([np.sqrt(r.covariance_of(foot)[2, 2]) for foot in r.feet])
+        ratios.append((r.raw_wrench[:, 2] - truth) / sigma)
+    assert 0.4 < np.sqrt(np.mean(np.square(ratios))) < 1.5
 
 
 def test_noise_of_the_gyro_does_not_look_like_a_mass():

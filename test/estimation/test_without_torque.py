@@ -258,6 +258,27 @@ def test_noise_of_velocities_hurts_no_more_at_a_higher_rate(half_window):
     assert rms[1000.0] < (1.3 if half_window == 0 else 2.0) * rms[100.0]
 
 
+def test_a_blow_at_the_end_of_a_tick_is_within_the_bars_of_the_newest_sample():
+    """The tick's mean shows half of it, on both feet; it was one foot that landed."""
+    model, config = two_soles()
+    estimator = GroundReactionEstimator(model, config, {'rate': 500.0})
+    still, weight = np.zeros(2), model.total_mass * 9.81
+    for k in range(500):
+        hit = 30.0 if k == 499 else 0.0
+        r = estimator.update(Measurement(
+            round(k * 2e6), still, still, None, np.zeros(3), np.array([0.0, 0.0, 9.81 + hit]),
+            np.array([0, 0, 0, 1.0])))
+    force = np.einsum('fij,fj->fi', r.foot_rotation, r.wrench[:, :3])[:, 2]
+    starts = r.layout.table.index[:, START]
+    newest, before = (np.sqrt([P[s + 2, s + 2] for s in starts])
+                      for P in (r.latest_covariance, r.covariance))
+    for landed in range(2):
+        truth = np.full(2, 0.5 * weight)
+        truth[landed] += hit * model.total_mass
+        assert (np.abs(force - truth) < 1.96 * newest).all()
+    assert (before < 0.5 * newest).all()        # the sample before had no such reading
+
+
 @pytest.mark.parametrize('driver', ['zeros', 'nothing'])
 def test_a_leg_without_torque_is_told_of(driver):
     """One leg's driver sends zeros: nobody measures it, and its force is not nothing."""

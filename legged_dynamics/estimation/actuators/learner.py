@@ -69,6 +69,8 @@ class ActuatorLearner:
     doubt : (nj, 7, 7) array
         The same for the tick: without what the configuration's noise has already, with what no
         parameter explains.
+    free_friction : (2, nj) array
+        Dry friction and its variance by data alone [N m, (N m)^2], or N: nothing stated counts.
     torque_variance : (nj,) array
         Of each joint's torque in typical motion, by its actuator [(N m)^2].
     findings : tuple of ActuatorFinding
@@ -234,7 +236,9 @@ class ActuatorLearner:
         x.theta[:] = solved(factor, right + free * prior.mean)
         yield
         frictions, kind = parameters.friction_of_kinds
-        x.dry[:] = (x.theta[frictions] ** 2 + variances(factor, frictions))[kind]
+        spread = variances(factor, frictions)
+        x.dry[:] = (x.theta[frictions] ** 2 + spread)[kind]
+        self.free_friction = np.array([x.theta[frictions], spread])[:, kind]
         self.hypotheses.find_effort_delay(found, factor, free, x.theta)
 
     def _use(self, found: Estimate) -> Iterator[None]:

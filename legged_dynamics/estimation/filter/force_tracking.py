@@ -41,8 +41,8 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 
 @part
-def start_tracking(feet, settings, up, x, P):
-    """Initialise ``x`` and ``P``: weight on all feet, little knowledge; ``up``: base axes."""
+def start_tracking(feet, settings, up, deviation, x, P):
+    """Initialise ``x`` and ``P``: weight on all feet, each force with this deviation [N]."""
     nx, nf = x.shape[0], feet.index.shape[0]
     nc = nx - N_EXTRA
     for r in range(nx):
@@ -53,12 +53,21 @@ def start_tracking(feet, settings, up, x, P):
         s = feet.index[i, START]
         for k in range(3):
             x[s + k] = up[k] * settings.weight / nf
-            P[s + k, s + k] = settings.weight ** 2
+            P[s + k, s + k] = deviation ** 2
         for k in range(3, feet.index[i, SIZE]):
-            P[s + k, s + k] = (settings.weight * settings.arm) ** 2
+            P[s + k, s + k] = (deviation * settings.arm) ** 2
     for k in range(6):
         deviation = settings.external_force if k < 3 else settings.external_moment
         P[nc + k, nc + k] = deviation ** 2
+
+
+@part
+def copy_state(n, x, P, share, to, covariance):
+    """Copy the first n elements of a state, and of its covariance a share."""
+    for r in range(n):
+        to[r] = x[r]
+        for c in range(n):
+            covariance[r, c] = share * P[r, c]
 
 
 @inlined_part
@@ -170,18 +179,6 @@ def covariance_row(columns, grasp, jacobian, e, P, out):
 
 
 @part
-def _split_slow(settings, tracking, bias, n):
-    """Split off the slow part of the innovations, each clipped against impacts."""
-    nu, S = tracking.innovation, tracking.noise
-    for r in range(n):
-        e = tracking.rows[r]
-        limit = settings.slow_clip * math.sqrt(S[r, r])
-        bias[e] += (min(max(nu[r], -limit), limit) - bias[e]) / settings.slow_samples
-        tracking.slow_innovation[r] = bias[e]
-        nu[r] -= bias[e]
-
-
-@part
 def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
     """
     Update the state by all equations (Kalman 1960); return False if not possible.
@@ -199,7 +196,11 @@ def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
             known = predict_equation(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known
-    _split_slow(settings, tracking, memory.bias, n)
+    for r in range(n):
+        e = rows[r]
+        memory.bias[e] += (nu[r] - memory.bias[e]) / settings.slow_samples
+        slow_innovation[r] = memory.bias[e]
+        nu[r] -= memory.bias[e]
     if not (factorize(slow, n) and factorize(S, n)):
         return False
     solve_factorized(slow, n, slow_innovation)

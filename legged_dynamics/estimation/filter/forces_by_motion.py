@@ -7,12 +7,11 @@ A Kalman filter as with torque (`force_tracking`), ``x = [w; p]`` and ``A w + d(
 equations of joints, and with an error p of the base's momentum instead of an external wrench. The
 equations determine a sum of all forces; the rest is predicted from the tick before:
 
-* the load on a foot is a random walk along the line of action of its force, so that the centre of
-  pressure stays; it decays to an even share in a few natural times;
+* the load on a foot is a random walk that keeps the centre of pressure; it decays to an even share
+  in a few natural times;
 * the centre of pressure of a sole moves through the sole;
-* no foot pulls, and friction bounds sideways forces. The force of a sole aims above the base, as
-  in upright walkers (virtual pivot point, Maus et al. 2010). Motion does not determine squeeze
-  between feet: this is all that is known of it.
+* no foot pulls, and friction bounds sideways forces. Motion does not determine squeeze between
+  feet: this is all that is known of it.
 
 Contact mixes hypotheses, as it does with torque: see `contact`.
 """
@@ -31,13 +30,18 @@ from legged_dynamics.dynamics.jacobians import (
     moment_axes,
 )
 from legged_dynamics.dynamics.kinematics import FORCE
-from legged_dynamics.estimation.contact import mix_with_air, normal_force
+from legged_dynamics.estimation.contact import clear_given_air, mix_with_air, normal_force
 from legged_dynamics.estimation.contact_by_motion import (
     follow_lift,
     predict_velocity,
     update_contact_by_motion,
 )
-from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
+from legged_dynamics.estimation.filter.force_tracking import (
+    copy_state,
+    covariance_row,
+    predict_equation,
+    start_tracking,
+)
 from legged_dynamics.estimation.filter.layout import BASE, BEYOND, MOST, VECTOR
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
 from legged_dynamics.estimation.filter.noise import (
@@ -55,13 +59,12 @@ from legged_dynamics.spatial.algebra import (
     dot,
     load3,
     load9,
-    rotate,
+    norm,
     rotate_back,
     scale,
     store3,
     subtract,
     symmetric_times,
-    transpose,
 )
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.symmetric import add6, inverse_symmetric
@@ -70,83 +73,20 @@ from legged_dynamics.spatial.symmetric import add6, inverse_symmetric
 # Prediction of forces.
 
 
-# Smallest deviation of a centre of pressure [m].
-TINY = 1e-9
-
-
 @part
-def _start_loads(feet, settings, up, x, P):
-    """Start with an even share on all feet and little knowledge of it."""
-    nx, nf = x.shape[0], feet.index.shape[0]
-    share = settings.weight / nf
-    for r in range(nx):
-        x[r] = 0.0
-        for c in range(nx):
-            P[r, c] = 0.0
-    for i in range(nf):
-        for k in range(3):
-            x[feet.index[i, START] + k] = up[k] * share
-            P[feet.index[i, START] + k, feet.index[i, START] + k] = share * share
-
-
-@part
-def _aim(robot, settings, states, up, i):
-    """Return a foot's force for a load of one: towards a point above where it stands at rest."""
-    point = load3(states[i], CONTACT)
-    home = (robot.homes[i, 0], robot.homes[i, 1], 0.0)
-    away = subtract(home, point)
-    height = max(dot(up, away), settings.least_height) * settings.pivot
-    sideways = scale(1.0 / height, add_scaled(away, -dot(up, away), up))
-    length = math.sqrt(dot(sideways, sideways))
-    return add_scaled(up, min(1.0, settings.steepest_aim / max(length, 1e-9)), sideways)
-
-
-@part
-def _scale_columns(A, v):
-    """Return a 3x3 matrix with its columns multiplied by the elements of a vector."""
-    return (A[0] * v[0], A[1] * v[1], A[2] * v[2], A[3] * v[0], A[4] * v[1], A[5] * v[2],
-            A[6] * v[0], A[7] * v[1], A[8] * v[2])
-
-
-@part
-def _put_first3(row, at, n, v):
-    """Put the first n numbers of a vector into a row."""
-    for k in range(n):
-        row[at + k] = v[k]
-
-
-@part
-def _predict_moments(feet, settings, states, legs, stay, x, P, i):
+def _spreads(feet, settings, states, i):
     """
-    Predict a foot's moments; return the deviations of its centre of pressure along and across.
+    Return the deviations of a foot's centre of pressure along and across its sole [m].
 
-    They change with the lowest part of the sole. The centre of pressure keeps its ratio to these
-    deviations, which are large for a sole that lies flat and small for one on its edge.
+    They are large for a sole that lies flat and small for one on its edge.
     """
-    s, nx = feet.index[i, START] + 3, x.shape[0]
-    n = feet.index[i, SIZE] - 3
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
-    spread_x = math.sqrt(settings.pressure_along * (
-        max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) + (settings.edge * long) ** 2))
-    spread_y = math.sqrt(settings.pressure_across * (
-        max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0)
-        + (settings.edge * wide) ** 2))
-    keep = (stay, stay, stay)
-    if legs[i, LEG.spread_x] > 0.0:
-        keep = (stay * spread_y / max(legs[i, LEG.spread_y], TINY),
-                stay * spread_x / legs[i, LEG.spread_x], stay)
-    legs[i, LEG.spread_x], legs[i, LEG.spread_y] = spread_x, spread_y
-    axes = compose(moment_axes(feet.index, states, i), R)
-    on = compose(_scale_columns(axes, keep), transpose(axes))
-    _put_first3(x, s, n, rotate(on, first3(x, s, n)))
-    for k in range(nx):
-        column = P[:, k]
-        _put_first3(column, s, n, rotate(on, first3(column, s, n)))
-    for k in range(nx):
-        _put_first3(P[k], s, n, rotate(on, first3(P[k], s, n)))
-    return spread_x, spread_y
+    along = max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0)
+    across = max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0)
+    return (math.sqrt(settings.pressure_along * (along + (settings.edge * long) ** 2)),
+            math.sqrt(settings.pressure_across * (across + (settings.edge * wide) ** 2)))
 
 
 @part
@@ -163,26 +103,30 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
         standing += probability[i]
     for i in range(nf):
         s, size, p = feet.index[i, START], feet.index[i, SIZE], probability[i]
-        # A point foot has no aim: only friction bounds its force.
-        d = _aim(robot, settings, states, up, i) if size > 3 else up
-        # Mean: load along the aim decays to even; departures from the aim decay soon; moments.
+        # Mean: load decays to even; what is sideways decays soon; moments.
         load = dot(up, load3(x, s))
         even = settings.weight * p / max(standing, 1.0)
         lever = (0.0, 0.0, 0.0)
         spread_x, spread_y = 0.0, 0.0
-        astray = add_scaled(load3(x, s), -load, d)
+        astray = add_scaled(load3(x, s), -load, up)
         load = even + keep * (load - even)
-        store3(x, s, add_scaled(scale(load, d), stray, astray))
+        store3(x, s, add_scaled(scale(load, up), stray, astray))
         for k in range(nx):
             t = (keep - stray) * (up[0] * P[s, k] + up[1] * P[s + 1, k] + up[2] * P[s + 2, k])
             for m in range(3):
-                P[s + m, k] = stray * P[s + m, k] + d[m] * t
+                P[s + m, k] = stray * P[s + m, k] + up[m] * t
         for k in range(nx):
             t = (keep - stray) * (up[0] * P[k, s] + up[1] * P[k, s + 1] + up[2] * P[k, s + 2])
             for m in range(3):
-                P[k, s + m] = stray * P[k, s + m] + d[m] * t
+                P[k, s + m] = stray * P[k, s + m] + up[m] * t
         if size > 3:
-            spread_x, spread_y = _predict_moments(feet, settings, states, legs, stay, x, P, i)
+            spread_x, spread_y = _spreads(feet, settings, states, i)
+            for r in range(s + 3, s + size):
+                x[r] *= stay
+                for k in range(nx):
+                    P[r, k] *= stay
+                for k in range(nx):
+                    P[k, r] *= stay
             if load > 0.02 * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
         # Process noise: of the load, along its line of action.
@@ -194,9 +138,9 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
               + (1.0 - min(p, settings.surest)) * settings.landing_rate ** 2) * W2 * ticks
              + (1.0 - keep * keep) * (settings.uneven_share * even) ** 2)
         for r in range(size):
-            g = d[r] if r < 3 else lever[r - 3]
+            g = up[r] if r < 3 else lever[r - 3]
             for c in range(size):
-                h = d[c] if c < 3 else lever[c - 3]
+                h = up[c] if c < 3 else lever[c - 3]
                 P[s + r, s + c] += q * g * h
         _, variance = normal_force(P, x, s, up)
         square = load * load + variance
@@ -245,7 +189,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
     # An impact changes moments by far more than forces: outliers get smaller weights.
     surprise = 0.0
     for r in range(3, 6):
-        surprise += min(nu[r] * nu[r], settings.moment_surprise) / 3.0
+        surprise += nu[r] * nu[r] / 3.0
         weight = math.sqrt(min(1.0, settings.far_off / max(math.fabs(nu[r]), 1e-9)))
         nu[r] *= weight
         for k in range(nx):
@@ -319,27 +263,18 @@ def _log_density_of_no_load(x, P, feet, settings, i, up):
 def _update_by_base(robot, settings, scratch, tracking, up, motion, evidence, dt):
     """Update forces by the equations of the base, and fill what these say of each foot's load."""
     feet, x, P = robot.feet, motion.state, motion.covariance
-    for i in range(feet.index.shape[0]):
+    nf = feet.index.shape[0]
+    for i in range(nf):
         evidence[i] = _log_density_of_no_load(x, P, feet, settings, i, up)
     if _base_update(robot, settings, scratch, tracking, up, motion, dt):
-        for i in range(feet.index.shape[0]):
+        for i in range(nf):
             evidence[i] -= _log_density_of_no_load(x, P, feet, settings, i, up)
     else:
-        _start_loads(feet, settings, up, x, P)
+        start_tracking(feet, settings, up, settings.weight / nf, x, P)
         reset_momentum_error(x, P)
-        for i in range(feet.index.shape[0]):
+        for i in range(nf):
             evidence[i] = 0.0
     _keep_unilateral(feet, up, x, P)
-
-
-@part
-def _start_from_torque(forces, motion):
-    """Take over the forces of the filter with torque."""
-    nc = forces.state.shape[0] - N_EXTRA
-    for r in range(nc):
-        motion.state[r] = forces.state[r]
-        for c in range(nc):
-            motion.covariance[r, c] = forces.covariance[r, c]
 
 
 @part
@@ -348,7 +283,7 @@ def _start_learning(feet, settings, up, memory, contact):
     reset_momentum_error(memory.state, memory.covariance)
     for i in range(feet.index.shape[0]):
         legs = memory.legs
-        legs[i, LEG.load_rate], legs[i, LEG.spread_x] = settings.first_load_rate, 0.0
+        legs[i, LEG.load_rate] = settings.first_load_rate
         legs[i, LEG.correction] = legs[i, LEG.information] = 0.0
         legs[i, LEG.before] = legs[i, LEG.elapsed] = 0.0
         legs[i, LEG.probability] = legs[i, LEG.mean] = contact.probability[i]
@@ -393,6 +328,23 @@ def _add_passing(feet, settings, states, up, probability, x, passing, covariance
 
 
 @part
+def _add_blow(feet, layout, settings, before, newest, covariance):
+    """
+    Add to a covariance what the newest reading of the accelerometer has beyond its tick's mean.
+
+    Forces are means over a tick, at whose end a foot may have landed: which one, nothing says.
+    """
+    first = layout.acceleration
+    jump = norm(subtract(load3(newest, first), load3(before, first)))
+    for i in range(feet.index.shape[0]):
+        up = newest[layout.given_contact + i] < 0.5     # False where it is not given
+        blow = 0.0 if up else 0.5 * jump * settings.weight / settings.gravity
+        for k in range(feet.index[i, SIZE]):
+            at = feet.index[i, START] + k
+            covariance[at, at] += (blow if k < 3 else blow * settings.arm) ** 2
+
+
+@part
 def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     """Estimate contact and forces without torques, filling memory and ``results``."""
     robot, scratch, tracking, memory = (arrays.robot, arrays.scratch, arrays.tracking,
@@ -411,9 +363,9 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     store3(memory.acceleration, 0, a)
     if status[STATUS.by_motion] < 0.5:
         if status[STATUS.by_torque] < 0.5:
-            _start_loads(feet, settings, up, x, P)
+            start_tracking(feet, settings, up, settings.weight / nf, x, P)
         else:
-            _start_from_torque(memory.forces, motion)
+            copy_state(nc, memory.forces.state, memory.forces.covariance, 1.0, x, P)
         _start_learning(feet, settings, up, motion, contact)
     status[STATUS.by_torque], status[STATUS.by_motion] = 0.0, 1.0
     _predict_loads(robot, settings, states, up, contact.probability, motion, dt)
@@ -443,16 +395,13 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
                              results)
 
     # Feet that are likely up are mixed with no force in the state, others in the results only.
-    latest, covariance = tracking.latest, tracking.latest_covariance
+    latest, covariance, found = tracking.latest, tracking.latest_covariance, results.forces
     for i in range(nf):
         given = row[layout.given_contact + i]
         lifted = 1.0 - contact.probability[i] if math.isnan(given) else 1.0 - given
         if lifted > 0.5:
             mix_with_air(feet, i, settings, x, P, lifted, 0.0, tracking.foot_rows, tracking.block)
-    for r in range(nx):
-        latest[r] = x[r]
-        for c in range(nx):
-            covariance[r, c] = P[r, c]
+    copy_state(nx, x, P, 1.0, latest, covariance)
     for i in range(nf):
         lifted = 1.0 - contact.probability[i]
         if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
@@ -460,14 +409,9 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
                          tracking.block)
     _keep_unilateral(feet, up, latest, covariance)
     _add_passing(feet, settings, states, up, contact.probability, latest, loads, covariance)
-    found = results.forces
-    for i in range(nf):
-        s = feet.index[i, START]
-        lifted = row[layout.given_contact + i] < 0.5    # False where it is not given
-        for k in range(s, s + feet.index[i, SIZE]):
-            found.coordinates[k] = 0.0 if lifted else latest[k]
-            found.latest[k] = found.coordinates[k]
-    for r in range(nc):
-        for c in range(nc):
-            found.covariance[r, c] = covariance[r, c]
-            found.latest_covariance[r, c] = covariance[r, c]
+    copy_state(nc, latest, covariance, 1.0, found.coordinates, found.covariance)
+    copy_state(nc, latest, covariance, 1.0, found.latest, found.latest_covariance)
+    if imu and settings.two_samples > 0.5:
+        _add_blow(feet, layout, settings, arrays.window[0], arrays.window[1],
+                  found.latest_covariance)
+    clear_given_air(feet, layout, row, found)

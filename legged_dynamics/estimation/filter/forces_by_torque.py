@@ -14,8 +14,14 @@ from legged_dynamics.dynamics.composite_body import eliminate_branches, substitu
 from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
+from legged_dynamics.estimation.contact import (
+    clear_given_air,
+    mix_latest_with_air,
+    predict_heights,
+    update_contact,
+)
 from legged_dynamics.estimation.filter.equation_errors import (
+    STUCK,
     equation_covariance,
     fill_doubt,
     fill_masses,
@@ -25,6 +31,7 @@ from legged_dynamics.estimation.filter.equation_errors import (
 )
 from legged_dynamics.estimation.filter.force_tracking import (
     add_process_noise,
+    copy_state,
     measurement_update,
     predict_equation,
     start_tracking,
@@ -81,8 +88,8 @@ from legged_dynamics.spatial.layout import put3
 
 
 @part
-def _accelerometer_rows(arrays, layout, settings, G):
-    """Fill G (3, nx); return the force-free accelerometer reading and its variance."""
+def _accelerometer_rows(arrays, layout, settings, G, R, free):
+    """Fill G (3, nx), R and the reading without forces; return whether there is one."""
     robot, scratch, tracking = arrays.robot, arrays.scratch, arrays.tracking
     newest, middle, efforts = arrays.window[-1], arrays.middle, arrays.memory.efforts
     mass_error = arrays.memory.mass.error
@@ -98,15 +105,14 @@ def _accelerometer_rows(arrays, layout, settings, G):
     X[4, 0], X[4, 2] = p[2], -p[0]
     X[5, 0], X[5, 1] = -p[1], p[0]
     if not eliminate_branches(X, robot.ends, N_RIGHT_SIDES, 0.0):
-        return False, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+        return False
     substitute(X, N_RIGHT_SIDES)
     # The middle's accelerations belong to its torques and to the wrench that they require.
     at_rest = add(load3(vectors[BASE], 6), cross(load3(vectors[BASE], 3), p))
-    free = tracking.vector
     for k in range(3):
         free[k] = at_rest[k]
-    sensed = settings.accelerometer_noise ** 2
-    xx, xy, xz, yy, yz, zz = sensed, 0.0, 0.0, sensed, 0.0, sensed
+        for m in range(3):
+            R[k, m] = settings.accelerometer_noise ** 2 if k == m else 0.0
     for j in range(nv):
         damping, friction = robot.tree.constants[j + 1, DAMPING], robot.tree.constants[
             j + 1, FRICTION]
@@ -120,12 +126,10 @@ def _accelerometer_rows(arrays, layout, settings, G):
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
-        a, b, c = X[6 + j, 0], X[6 + j, 1], X[6 + j, 2]
-        free[0] += a * effort
-        free[1] += b * effort
-        free[2] += c * effort
-        xx, xy, xz = xx + variance * a * a, xy + variance * a * b, xz + variance * a * c
-        yy, yz, zz = yy + variance * b * b, yz + variance * b * c, zz + variance * c * c
+        for k in range(3):
+            free[k] += X[6 + j, k] * effort
+            for m in range(3):
+                R[k, m] += variance * X[6 + j, k] * X[6 + j, m]
     for e in range(6):
         required = scratch.bodies[0, FORCE + e]
         for m in range(4):
@@ -147,7 +151,7 @@ def _accelerometer_rows(arrays, layout, settings, G):
             for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
                 c = robot.columns[j, m + 1]
                 G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
-    return True, (free[0], free[1], free[2]), (xx, xy, xz, yy, yz, zz)
+    return True
 
 
 @part
@@ -157,27 +161,19 @@ def _predict_latest(arrays, layout, settings):
     before, newest = arrays.window[-2], arrays.window[-1]
     x, P = tracking.latest, tracking.latest_covariance
     G, gain = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
-    S, nu = tracking.block, tracking.block[6]
-    ok, free, R = _accelerometer_rows(arrays, layout, settings, G)
-    if not ok:
+    S, nu, free = tracking.block, tracking.block[6], tracking.vector
+    if not _accelerometer_rows(arrays, layout, settings, G, S, free):
         return
     feet, nx = robot.feet, x.shape[0]
-    for i in range(feet.index.shape[0]):
-        for k in range(feet.index[i, SIZE]):    # process noise of half a tick
-            at = feet.index[i, START] + k
-            P[at, at] += 0.5 * tracking.process_noise[at]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
     w = rotate(R_BI, load3(newest, layout.gyro))
     sensed = load3(newest, layout.acceleration)
     reading = subtract(rotate(R_BI, sensed), cross(w, cross(w, p)))
     # A late reading may be off by as much as it changes in that time.
-    a, b, c = scale(settings.imu_late, rotate(R_BI, subtract(
+    late = scale(settings.imu_late, rotate(R_BI, subtract(
         sensed, load3(before, layout.acceleration))))
-    R = (R[0] + a * a, R[1] + a * b, R[2] + a * c, R[3] + b * b, R[4] + b * c, R[5] + c * c)
-    left = subtract(reading, free)
-    at = 0
     for k in range(3):
-        nu[k] = left[k]
+        nu[k] = reading[k] - free[k]
         for c in range(nx):
             nu[k] -= G[k, c] * x[c]
             gain[k, c] = 0.0
@@ -185,7 +181,7 @@ def _predict_latest(arrays, layout, settings):
             for c in range(nx):
                 gain[k, c] += G[k, r] * P[r, c]
         for m in range(k, 3):
-            S[m, k], at = R[at], at + 1
+            S[m, k] += late[m] * late[k]
             for c in range(nx):
                 S[m, k] += gain[k, c] * G[m, c]
     if not factorize(S, 3):
@@ -212,7 +208,7 @@ def _predict_latest(arrays, layout, settings):
 
 
 @part
-def _store_slow_weights(tracking, vectors, joints, n):
+def _store_slow_weights(robot, tracking, vectors, joints, n):
     """Store the inverse variances of the equations by slowly varying errors."""
     steady, wander, rows = tracking.slow_variance[0], tracking.slow_variance[1], tracking.rows
     for j in range(rows.shape[0] - 6):
@@ -220,7 +216,9 @@ def _store_slow_weights(tracking, vectors, joints, n):
     for k in range(6):
         vectors[BASE_WEIGHTS, k] = 0.0
     for r in range(joints):
-        vectors[SLOW_WEIGHTS, rows[r] - 6] = 1.0 / (steady[r] + wander[r])
+        j = rows[r] - 6
+        unseen = robot.friction_doubt[j] * (STUCK + (1.0 - STUCK) * vectors[SLIPPING, j] ** 2)
+        vectors[SLOW_WEIGHTS, j] = 1.0 / (steady[r] + wander[r] + unseen)
     for r in range(joints, n):
         vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
 
@@ -264,7 +262,7 @@ WALK_SHARE = 1.0 / 12.0
 def _start(feet, settings, up, a, memory):
     """Start the filter: pushes, errors and places are unknown."""
     forces, mass = memory.forces, memory.mass
-    start_tracking(feet, settings, up, forces.state, forces.covariance)
+    start_tracking(feet, settings, up, settings.weight, forces.state, forces.covariance)
     memory.status[STATUS.by_torque] = 1.0
     for table in (memory.push, memory.lift, mass.equations):
         for r in range(table.shape[0]):     # loops compile faster than slices
@@ -291,7 +289,7 @@ def _fill_equations(arrays, layout, settings, imu, jump, base_used):
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
     fill_doubt(robot, layout, arrays.memory.efforts, middle, vectors)
     equation_covariance(robot, layout, settings, middle, vectors, tracking, n)
-    _store_slow_weights(tracking, vectors, joints, n)
+    _store_slow_weights(robot, tracking, vectors, joints, n)
     if n > joints:
         slow_push_variance(robot, settings, scratch, tracking, joints, n)
     return joints, n
@@ -331,12 +329,9 @@ def _write_forces(arrays, layout, settings, results):
     feet, memory, tracking, nc = arrays.robot.feet, arrays.memory, arrays.tracking, layout.contacts
     x, P, probability = memory.forces.state, memory.forces.covariance, memory.contact.probability
     found, latest = results.forces, tracking.latest
-    for i in range(feet.index.shape[0]):
-        s, size = feet.index[i, START], feet.index[i, SIZE]
-        lifted = arrays.window[-1, layout.given_contact + i] < 0.5  # False where it is not given
-        for k in range(s, s + size):
-            found.coordinates[k] = 0.0 if lifted else x[k]
-            found.latest[k] = 0.0 if lifted else latest[k]
+    for k in range(nc):
+        found.coordinates[k], found.latest[k] = x[k], latest[k]
+    clear_given_air(feet, layout, arrays.window[-1], found)
     _slow_covariance(arrays.robot, arrays.scratch, P, probability, nc)
     slow, scale = arrays.scratch.information, settings.scale_doubt ** 2
     for r in range(nc):
@@ -387,20 +382,16 @@ def track_by_torque(arrays, layout, settings, up, normal, imu, dt, results):
         _follow_mass(feet, settings, tracking, memory, up, a, pushed, dt)
     if not measurement_update(robot.columns, settings, tracking, forces, scratch.grasp,
                               scratch.jacobian, n):
-        start_tracking(feet, settings, up, x, P)
+        start_tracking(feet, settings, up, settings.weight, x, P)
     update_contact(arrays, layout, settings, normal, dt, results)
 
     # Forces of the newest sample.
     latest, covariance = tracking.latest, tracking.latest_covariance
-    for r in range(nx):
-        latest[r] = x[r]
-        for c in range(nx):
-            covariance[r, c] = settings.latest_share * P[r, c]
+    copy_state(nx, x, P, settings.latest_share, latest, covariance)
+    for k in range(layout.contacts):    # half a tick more
+        covariance[k, k] += 0.5 * tracking.process_noise[k]
     if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
         _predict_latest(arrays, layout, settings)
-    else:
-        for k in range(layout.contacts):
-            covariance[k, k] += settings.unseen_share * tracking.process_noise[k]
     mix_latest_with_air(robot, settings, tracking, memory.contact.probability,
                         results.feet.normals, dt)
     _write_forces(arrays, layout, settings, results)

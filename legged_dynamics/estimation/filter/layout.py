@@ -31,7 +31,7 @@ from legged_dynamics.estimation.filter.settings import FilterSettings
 from legged_dynamics.estimation.ground import Ground
 from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import LimitsMemory
-from legged_dynamics.spatial.layout import Size, allocated, floats, integers, offsets
+from legged_dynamics.spatial.layout import Size, allocated, floats, integers
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -172,8 +172,6 @@ class Robot(NamedTuple):
     # normal force at which contact is as likely as not, the error of a swinging foot's, the error
     # that noise and doubt of its torques make, and that of doubt, by the weight
     contact_levels: np.ndarray = floats(NF, 4)
-    # positions of the feet in the standing pose, x and y from the base [m]
-    homes: np.ndarray = floats(NF, 2)
     stops: np.ndarray = floats(NJ, 2)  # positions between which each joint moves freely [rad or m]
     passive: np.ndarray = floats(NJ)  # 1 for a joint without a motor, whose effort is not measured
     # factor from measured to delivered torque, what is added to it, and the share of it that
@@ -181,6 +179,8 @@ class Robot(NamedTuple):
     effort_map: np.ndarray = floats(NJ, N_EFFORT_MAP)
     # covariance of each joint's actuator parameters, by rows: see `model.actuators`
     doubt: np.ndarray = floats(NJ, N_DOUBT * N_DOUBT)
+    # mean square error of dry friction by data alone: in deviations of soles' forces, no weights
+    friction_doubt: np.ndarray = floats(NJ)
 
 
 # Rows of Scratch.vectors.
@@ -324,18 +324,6 @@ class Results(NamedTuple):
     off_feet: OffFeetResults = OffFeetResults()     # not by the tick
 
 
-class _SeenColumns(NamedTuple):
-    """Columns of ``Arrays.seen``: what `tick` hands on to `tick_by_motion`."""
-
-    point: int = 3          # of the link that is pushed, from the base [m]
-    imu: int = 1            # 1: there is an IMU
-    dt: int = 1             # s, of the tick
-    width: int = 0
-
-
-SEEN = offsets(_SeenColumns())
-
-
 class Arrays(NamedTuple):
     """Everything a tick works on."""
 
@@ -351,7 +339,6 @@ class Arrays(NamedTuple):
     row: np.ndarray = floats(ROW)  # the newest measurement
     middle: np.ndarray = floats(ROW)  # the measurement that an estimate starts from
     tracking: Tracking = Tracking()
-    seen: np.ndarray = floats(SEEN.width)
     results: Results = Results()
 
 

@@ -121,8 +121,6 @@ class _LegColumns(NamedTuple):
     probability: int = 1    # of contact, updated by correlated samples
     mean: int = 1           # mean of the probability of contact
     speed: int = 1          # mean speed of the contact point [m/s]
-    spread_x: int = 1       # deviation of the centre of pressure along the sole [m]; 0: not known
-    spread_y: int = 1       # and across it [m]
     load_rate: int = 1      # process noise of the load, of the weight after a natural time
     correction: int = 1     # sum of the load's whitened corrections
     information: int = 1    # sum of the squared gains of these

@@ -43,12 +43,10 @@ class FilterSettings:
     swinging_rate: float = 6.7          # W, of a foot in the air, which may land
     impact: float = 12.0                # squared normalised innovation of a foot (3 dof)
     impact_noise: float = 0.5           # process noise then, of the squared innovation
-    slow_clip: float = 2.5              # deviations of a sample in the slow innovation
     # Errors of velocities come back with the opposite sign: shares of the filter's covariance.
     mean_share: float = 0.3             # in the mean of two ticks
     latest_share: float = 0.25          # and in one
     impact_share: float = 0.5           # of process noise: a blow is anywhere in its tick
-    unseen_share: float = 0.5           # of the newest force without accelerometer, likewise
     surprise: float = 20.0              # squared normalised innovation of the accelerometer
     surprise_force: float = 0.5         # W, of a blow on an unknown foot then
 
@@ -56,7 +54,6 @@ class FilterSettings:
     unmoved: float = 0.75               # thresholds that a foot that has not risen may be lighter
     landed: float = 2.0                 # the same just after landing, which may unload it
     landing_time: float = 0.3           # natural times of that
-    rocking: float = 0.5                # weight of the rise of a sole that has just landed
     air_force: float = 0.005            # W, of a foot in the air
     largest_evidence: float = 12.0      # log-likelihood ratio of a sample
     swing_evidence: float = 3.0         # of a foot that swings for certain, torques in doubt
@@ -64,8 +61,8 @@ class FilterSettings:
     largest_noise: float = 0.02         # W, error of a foot in the air; doubt counts half there
 
     # Contact by motion
-    drift: float = 0.3                  # m/s^2, slow error of the accelerometer, tilt and bias
-    drift_time: float = 0.1             # s
+    # m/s, walk of the velocity in a second: 0.3 m/s^2 by tilt and bias, for 0.1 s each.
+    drift: float = 0.3 * 0.1 ** 0.5
     lost: float = 0.5                   # probability that no foot stands: velocity is lost
     lost_time: float = 0.02             # s of that
     step_memory: float = 10.0           # natural times in which steps are forgotten
@@ -97,9 +94,7 @@ class FilterSettings:
     uneven_share: float = 0.5           # even shares by which feet differ
     crossing: float = 1.5               # natural times in which pressure crosses the sole
     sideways: float = 0.3               # of load, from where a force aims: friction over sqrt(3)
-    steepest_aim: float = 0.4           # of load
     straying: float = 0.03              # natural times in which a force aims again
-    pivot: float = 1.3                  # height where legs' forces meet, over the base's
     # Variance of a centre of pressure over the product of its distances from two edges: even along
     # a sole, which rolls; across it balance keeps it in the inner half.
     pressure_along: float = 1.0 / 3.0
@@ -114,8 +109,7 @@ class FilterSettings:
     least_scale: float = 0.1            # of the base equations' stated noise
     largest_scale: float = 4.0
     scale_time: float = 0.17            # s in which it is learned
-    moment_surprise: float = 15.0       # squared deviations that a moment counts for: impacts
-    most_learned: float = 3.0           # of that in one sample
+    most_learned: float = 3.0           # of the squared deviations of moments in one sample
     load_noise: float = 0.04            # W, error of a foot's load by other causes
     far_off: float = 2.0                # deviations beyond which a moment has less weight
 

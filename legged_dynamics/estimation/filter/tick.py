@@ -44,7 +44,6 @@ from legged_dynamics.estimation.filter.layout import (
     BASE,
     MOST,
     RESIDUAL,
-    SEEN,
     TAU,
     WEIGHTS,
 )
@@ -234,13 +233,19 @@ def _take_row(arrays, layout, settings):
 
 
 @part
-def _differentiate(window, layout, now, vectors):
-    """Fill the accelerations; return whether there is an IMU."""
-    slopes(window, layout.velocity, layout.joints, vectors[ACCEL], 0)
-    slopes(window, layout.gyro, 3, vectors[ACCEL], layout.joints)
+def _length(window):
+    """Return the length of a tick [s]."""
+    middle = window.shape[0] // 2
+    return window[middle, 0] - window[middle - 1, 0]
+
+
+@part
+def _has_imu(arrays, layout):
+    """Return whether there is an IMU."""
     total = 0.0
     for k in range(3):
-        total += vectors[ACCEL, layout.joints + k] + now[layout.acceleration + k]
+        total += (arrays.scratch.vectors[ACCEL, layout.joints + k]
+                  + arrays.middle[layout.acceleration + k])
     return math.isfinite(total)
 
 
@@ -266,7 +271,7 @@ def _orient(now, layout, R_BI, base, imu, memory, dt):
 
 @part
 def _fill_geometry(arrays, layout, settings, R_WB, results):
-    """Fill contact points, Jacobians and grasp; return the ground's normal, a push's point."""
+    """Fill contact points, Jacobians, grasp and where a push acts; return the ground's normal."""
     robot, scratch, ground = arrays.robot, arrays.scratch, arrays.ground
     feet, states = robot.feet, results.feet.states
     normal = normals_under_feet(ground.given, R_WB, load3(arrays.memory.ground.normal, 0),
@@ -278,10 +283,10 @@ def _fill_geometry(arrays, layout, settings, R_WB, results):
         scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
     contact_jacobians(robot.tree, feet, scratch.bodies, states, scratch.jacobian)
     contact_map(feet, states, scratch.grasp)
-    point = external_jacobian(robot.tree, settings, scratch.bodies, layout.contacts,
-                              scratch.jacobian, scratch.grasp)
+    store3(results.external.link_point, 0, external_jacobian(
+        robot.tree, settings, scratch.bodies, layout.contacts, scratch.jacobian, scratch.grasp))
     _fold_mimics(robot, scratch.vectors[TAU], scratch.jacobian)
-    return normal, point
+    return normal
 
 
 @lean_kernel
@@ -312,11 +317,13 @@ def tick(packed):
     update_noise(robot, layout, settings, window, memory.noise, results)
     _take_middle(window, layout, settings, memory.efforts, now)
     results.faults[0] = int(results.faults[0]) | missing_inputs(now, layout, robot.columns)
-    dt = window[n // 2, 0] - window[n // 2 - 1, 0]
+    dt = _length(window)
 
     # 1 Differentiate; 2 orientation.
     accel, base = vectors[ACCEL], vectors[BASE]
-    imu = _differentiate(window, layout, now, vectors)
+    slopes(window, layout.velocity, nj, accel, 0)
+    slopes(window, layout.gyro, 3, accel, nj)
+    imu = _has_imu(arrays, layout)
     mount = _imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
     if imu:
         _base_motion(now, layout, settings, mount, accel, nj, base)
@@ -331,7 +338,7 @@ def tick(packed):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    normal, point = _fill_geometry(arrays, layout, settings, R_WB, results)
+    normal = _fill_geometry(arrays, layout, settings, R_WB, results)
     used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
@@ -342,9 +349,7 @@ def tick(packed):
     if used > 0 and settings.use_torque > 0.5:
         track_by_torque(arrays, layout, settings, up, normal, imu, dt, results)
         status[STATUS.by_motion] = 0.0
-        return _finish(arrays, layout, settings, R_WB, imu, point, dt, True)
-    store3(arrays.seen, SEEN.point, point)
-    arrays.seen[SEEN.imu], arrays.seen[SEEN.dt] = 1.0 if imu else 0.0, dt
+        return _finish(arrays, layout, settings, R_WB, imu, dt, True)
     return codes.BY_MOTION
 
 
@@ -353,16 +358,16 @@ def tick_by_motion(packed):
     """Go on after a `tick` that had no torque to go by; return the mode."""
     arrays = opened(packed)
     layout, settings, results = arrays.layout[0], arrays.settings[0], arrays.results
-    R_WB, seen = load9(results.base_rotation, 0), arrays.seen
-    imu, dt = seen[SEEN.imu] > 0.5, seen[SEEN.dt]
+    R_WB, imu = load9(results.base_rotation, 0), _has_imu(arrays, layout)
+    dt = _length(arrays.window)
     track_by_motion(arrays, layout, settings, R_WB, imu, dt, results)
     for k in range(6):      # motion does not determine it: it may be as large as the weight
         results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
-    return _finish(arrays, layout, settings, R_WB, imu, load3(seen, SEEN.point), dt, False)
+    return _finish(arrays, layout, settings, R_WB, imu, dt, False)
 
 
 @part
-def _finish(arrays, layout, settings, R_WB, imu, point, dt, by_torque):
+def _finish(arrays, layout, settings, R_WB, imu, dt, by_torque):
     """Follow the ground, fill and filter the results; return the mode."""
     robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory,
                                        arrays.results)
@@ -384,7 +389,8 @@ def _finish(arrays, layout, settings, R_WB, imu, point, dt, by_torque):
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
     if by_torque:       # without torque the filter itself keeps to friction and contact
         keep_limits(feet, layout, arrays.ground, window[-1], results)
-    write_link_wrench(settings, scratch.bodies, point, results.external)
+    write_link_wrench(settings, scratch.bodies, load3(results.external.link_point, 0),
+                      results.external)
     _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
     if bounded:
         if imu:     # an impact may be in the newest reading alone
