@@ -3,6 +3,8 @@
 """
 Plausibility of IMU and encoders by the legs in stance: feet that stand do not move.
 
+They stand on one plane: a joint that has no reading is where its foot is on that of the others.
+
 How feet that have stood all the while rise and sink in the axes of the base tells how the base has
 tilted on the ground, two of them about every axis but the line between them. A trot stands on one
 diagonal and then on the other, and half a second of it tells both axes. A gyro that says otherwise
@@ -20,7 +22,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.dynamics.kinematics import frame_poses
+from legged_dynamics.dynamics.kinematics import (
+    OMEGA,
+    POSITION,
+    ROTATION,
+    VELOCITY,
+    body_workspace,
+    forward_kinematics,
+    frame_poses,
+)
 from legged_dynamics.model import RobotModel
 
 
@@ -143,3 +153,83 @@ def _apart(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     sign = np.diag([1.0, 1.0, math.copysign(1.0, np.linalg.det(left @ right))])
     # b R^T = a: the base has turned by R.
     return np.linalg.norm(b @ (left @ sign @ right).T - a, axis=1)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ByFeetSettings:
+    """Settings of the place of a joint by the feet of all legs."""
+
+    landing_ns: int = 150_000_000  # before which feet of a gait may still be in the air
+    # least part of the foot's way that is across the plane when the joint moves
+    lever: float = 0.2
+    step: float = 0.05  # rad or m, the largest correction of a sample
+    smooth: float = 0.01  # s over which the velocity is averaged
+    gap_ns: int = 50_000_000  # between samples, after which the feet have to land again
+
+
+BY_FEET = ByFeetSettings()
+
+
+class JointByFeet:
+    """
+    Where a joint without a reading is: its foot stands on the plane of at least three others.
+
+    For robots of 1-DoF joints; ``joints``: names in the order of the states.
+    """
+
+    def __init__(self, model: RobotModel, joints: Sequence[str], feet: Sequence[str]):
+        self._tree, self._bodies = model.tree, body_workspace(model)
+        self._order = np.array([model.joint_index(name) for name in joints])
+        self._frames = [model.frame(foot) for foot in feet]
+        moved = np.array([[j + 1 in model.chain(frame.body) for frame in self._frames]
+                          for j in self._order.tolist()])
+        told = len(feet) > 3 and model.nq == model.n_joints
+        # The foot that each joint moves; -1: none, or several.
+        self._foot = np.where(moved.sum(axis=1) == 1, moved.argmax(axis=1), -1) if told else (
+            np.full(len(joints), -1))
+        self._q, self._v, self._still = np.zeros((3, model.nv))
+        self._joint, self._seen_ns = -1, 0
+        if told:
+            self._points(np.zeros(len(joints)), 0)      # compiles
+
+    def fill(self, ns: int, state: np.ndarray, last: np.ndarray) -> None:
+        """Fill the joint that is NaN in a state (2, nj), if it can be told; ``last``: places."""
+        j = int(np.isnan(state[0]).argmax())
+        if not math.isnan(state[0, j]) or self._foot[j] < 0:
+            return
+        if j != self._joint or not 0 <= ns - self._seen_ns < BY_FEET.gap_ns:
+            self._joint, self._since_ns, self._seen_ns = j, ns, ns
+            self._place, self._speed = last[j], 0.0
+        places = state[0].copy()
+        places[j] = self._place
+        points, ways = self._points(places, j)
+        others = np.delete(points, self._foot[j], axis=0)
+        middle = others.mean(axis=0)
+        normal = np.linalg.svd(others - middle)[2][2]
+        way = ways[self._foot[j]]
+        rise, across = normal @ (points[self._foot[j]] - middle), normal @ way
+        if abs(across) < BY_FEET.lever * np.linalg.norm(way):
+            return
+        step = min(max(-rise / across, -BY_FEET.step), BY_FEET.step)
+        dt = (ns - self._seen_ns) * 1e-9
+        if dt > 0.0:
+            self._speed -= math.expm1(-dt / BY_FEET.smooth) * (step / dt - self._speed)
+        self._place, self._seen_ns = self._place + step, ns
+        if ns - self._since_ns >= BY_FEET.landing_ns:
+            state[:, j] = self._place, self._speed
+
+    def _points(self, places: np.ndarray, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places of the feet and their way per turn of a joint, base axes."""
+        self._q[self._order], self._v[:] = places, 0.0
+        self._v[self._order[j]] = 1.0
+        forward_kinematics(self._tree, self._q, self._v, self._still, np.zeros(9), self._bodies)
+        points, ways = np.empty((2, len(self._frames), 3))
+        for point, way, (body, pose) in zip(points, ways, self._frames):
+            row = self._bodies[body]
+            arm = row[ROTATION:ROTATION + 9].reshape(3, 3) @ pose.p
+            point[:] = row[POSITION:POSITION + 3] + arm
+            way[:] = row[VELOCITY:VELOCITY + 3] + np.cross(row[OMEGA:OMEGA + 3], arm)
+        return points, ways

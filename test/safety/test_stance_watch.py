@@ -6,7 +6,7 @@ import pytest
 from robots import CONFIG
 
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.safety.stance_watch import StanceWatch
+from legged_dynamics.safety.stance_watch import JointByFeet, StanceWatch
 
 FILES = CONFIG / 'robots' / 'anymal_class'
 CONFIGURED = RobotConfig.from_yaml(FILES.with_suffix('.yaml'))
@@ -186,3 +186,32 @@ def test_after_a_gap_and_after_a_reset_everything_is_looked_at_anew():
             if ms == 598:
                 assert watch.gyro_fault
         assert not watch.gyro_fault
+
+
+def told(joint, feet=FEET, seconds=0.4):
+    """Return what is made of a joint without a reading, and its truth, while the base tilts."""
+    j, end = MODEL.joint_index(joint), legs_of([0.03, -0.04, 0.0])
+    by_feet, speed = JointByFeet(MODEL, MODEL.joint_names, feet), (end - PLACE) / seconds
+    for ms in range(0, round(1e3 * seconds) + 1, 2):
+        truth = np.array([PLACE + 1e-3 * ms * speed, speed])
+        state = truth.copy()
+        state[:, j] = np.nan
+        by_feet.fill(ms * MS, state, PLACE - 0.1)
+        if ms == 140:
+            assert np.isnan(state[:, j]).all()      # feet may still be in the air
+    others = np.arange(len(PLACE)) != j
+    assert (state[:, others] == truth[:, others]).all()
+    return state[:, j], truth[:, j]
+
+
+@pytest.mark.parametrize('joint', ['LF_KFE', 'RH_KFE', 'RF_HAA'])
+def test_a_joint_without_a_reading_is_where_its_foot_is_on_the_plane_of_the_others(joint):
+    found, truth = told(joint)
+    # Between their ends the joints go straight, so that feet leave the plane a little.
+    assert found[0] == pytest.approx(truth[0], abs=2e-3)
+    assert found[1] == pytest.approx(truth[1], abs=0.02)
+
+
+def test_three_feet_tell_nothing_and_nor_does_a_joint_that_moves_its_foot_along_the_ground():
+    assert np.isnan(told('LF_KFE', FEET[:3])[0]).all()
+    assert np.isnan(told('LF_HFE')[0]).all()
