@@ -125,7 +125,7 @@ class Guarded(Recorded):
 
     def sense(self) -> Any:
         """Return what the sensors say now; the guard hears it."""
-        found = super().sense()
+        self._heard = found = super().sense()
         assert not self.guard.sample(self.now, found.stamp_ns, found.position, found.velocity)
         return found
 
@@ -134,7 +134,7 @@ class Guarded(Recorded):
         if effort is not None:
             self.keep(self.guard)
             self._commands[self._steps] = effort
-            guarded = self.guard.apply(self.now, effort)
+            guarded = self.guard.apply(self.now, effort, 0, self._heard.effort)
             assert not guarded.fault, guarded.fault
             effort = guarded.effort
         super().step(effort)

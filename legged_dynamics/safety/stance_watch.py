@@ -32,6 +32,7 @@ from legged_dynamics.dynamics.kinematics import (
     frame_poses,
 )
 from legged_dynamics.model import RobotModel
+from legged_dynamics.safety.imu_watch import turn_between
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class StanceSettings:
 
     period_ns: int = 50_000_000  # between looks at the feet
     window_ns: int = 500_000_000  # over which tilts are compared, most of a trot's cycle
+    # over which the orientation is, whose noise counts twice in a window of any length
+    slow_window_ns: int = 3_000_000_000
+    slow: float = 0.2  # part of the gyro's difference from which the orientation is not believed
     looks: int = 2  # in a row that must say the same
     # rad/s; a look says no more than this: a foot that was not down, or a jolt, is gone after it
     jolt: float = 0.2
@@ -54,36 +58,42 @@ STANCE = StanceSettings()
 
 class StanceWatch:
     """
-    Compares gyro and encoders with feet that stand.
+    Compares IMU and encoders with feet that stand.
 
     ``turn`` [rad/s]: difference from which the gyro is not believed (`gyro_fault`), 0: not
-    checked; `foot_note`: which foot moves in stance.
+    checked; ``R_BI``: axes of the IMU in the base; `foot_note`: which foot moves in stance.
     """
 
-    def __init__(self, model: RobotModel, feet: Sequence[str], turn: float):
+    def __init__(self, model: RobotModel, feet: Sequence[str], turn: float,
+                 R_BI: np.ndarray | None = None):
         self._model, self._feet, self._turn = model, tuple(feet), turn
+        self._R = np.eye(3) if R_BI is None else R_BI
         self.reset()
 
     def reset(self) -> None:
         """Forget where the feet were."""
         self.gyro_fault = self.foot_note = ''
-        # Of each look: seconds, turn by the gyro, and the normal equations of the missing tilt.
-        self._looks: deque[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = deque(
-            maxlen=STANCE.window_ns // STANCE.period_ns)
-        self._turned = np.zeros(3)
+        # Of each look: seconds, turn by the gyro, the normal equations of the missing tilt, and
+        # the turn by the orientation.
+        self._looks: deque[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = deque(
+            maxlen=STANCE.slow_window_ns // STANCE.period_ns)
+        self._turned, self._orientation = np.zeros(3), np.full(4, np.nan)
         self._gyro_ns: int | None = None
-        self._last: tuple[int, np.ndarray, np.ndarray] | None = None
+        self._last: tuple[int, np.ndarray, np.ndarray, np.ndarray] | None = None
         self._stood = self._stance = np.zeros(len(self._feet), bool)
         self._origin: np.ndarray | None = None
         self._odd = 0
 
-    def gyro(self, stamp_ns: int, angular_velocity: np.ndarray) -> None:
-        """Add a gyro reading, base angular velocity in base axes."""
+    def imu(self, stamp_ns: int, angular_velocity: np.ndarray,
+            orientation: np.ndarray | None = None) -> None:
+        """Add a reading in axes of the IMU; ``orientation``: xyzw."""
         if self._gyro_ns is not None and 0 < stamp_ns - self._gyro_ns < STANCE.window_ns:
-            self._turned = self._turned + angular_velocity * ((stamp_ns - self._gyro_ns) * 1e-9)
+            seconds = (stamp_ns - self._gyro_ns) * 1e-9
+            self._turned = self._turned + self._R @ angular_velocity * seconds
         else:
             self._last = None
         self._gyro_ns = stamp_ns
+        self._orientation = np.full(4, np.nan) if orientation is None else orientation
 
     def joints(self, stamp_ns: int, position: np.ndarray, stance: Sequence[bool] | None) -> None:
         """Add a joint state; ``stance`` is None when not known."""
@@ -100,14 +110,15 @@ class StanceWatch:
         else:
             self._looks.clear()
             self._odd, self.gyro_fault = 0, ''
-        self._last, self._stood = (stamp_ns, points, self._turned), standing
+        self._last = stamp_ns, points, self._turned, self._orientation
+        self._stood = standing
         if np.count_nonzero(standing) >= STANCE.feet:
             self._judge_feet(points)
 
     def _compare(self, stamp_ns: int, points: np.ndarray) -> None:
         """Add how far the feet have risen in base axes, beyond what the gyro explains."""
         assert self._last is not None
-        before_ns, before, turned = self._last
+        before_ns, before, turned, orientation = self._last
         seconds, turn = (stamp_ns - before_ns) * 1e-9, self._turned - turned
         middle = 0.5 * (before + points)[self._stood]
         risen = (points - before)[self._stood] + np.cross(turn, middle)
@@ -118,22 +129,32 @@ class StanceWatch:
         # arm x tilt, in the base's z
         slopes = np.column_stack([-arms[:, 1], arms[:, 0]])
         self._looks.append((seconds, turn, slopes.T @ slopes,
-                            slopes.T @ np.clip(rise[:, 2], -most, most)))
-        if len(self._looks) == self._looks.maxlen and self._turn > 0.0:
-            self._judge_gyro()
+                            slopes.T @ np.clip(rise[:, 2], -most, most),
+                            self._R @ turn_between(orientation, self._orientation)))
+        if self._turn > 0.0:
+            why = self._drift(STANCE.window_ns) or self._drift(STANCE.slow_window_ns, True)
+            self._odd = self._odd + 1 if why else 0
+            self.gyro_fault = why if self._odd >= STANCE.looks else ''
 
-    def _judge_gyro(self) -> None:
-        seconds = sum(look[0] for look in self._looks)
-        by_gyro = sum(look[1] for look in self._looks)[:2] / seconds
-        weights, axes = np.linalg.eigh(sum(look[2] for look in self._looks))
-        seen = sum(bool(look[2].any()) for look in self._looks) / len(self._looks)
-        known = (weights > STANCE.level * weights[1]) & (seen >= STANCE.seen)
-        tilts = axes.T @ sum(look[3] for look in self._looks)
-        missing = axes[:, known] @ (tilts[known] / weights[known]) * len(self._looks) / seconds
-        self._odd = self._odd + 1 if np.linalg.norm(missing) > self._turn else 0
-        self.gyro_fault = '' if self._odd < STANCE.looks else (
-            f'the gyro says that the base tilts at {np.linalg.norm(by_gyro):.2f} rad/s, the legs '
-            f'in stance say {np.linalg.norm(by_gyro + missing):.2f}: it drifts')
+    def _drift(self, window_ns: int, slow: bool = False) -> str:
+        """Return how the gyro, or slowly the orientation, drifts in a window, or ''."""
+        count = window_ns // STANCE.period_ns
+        looks = list(self._looks)[-count:]
+        if len(looks) < count:
+            return ''
+        seconds, by_gyro, products, risen, by_imu = (sum(parts) for parts in zip(*looks))
+        weights, axes = np.linalg.eigh(products)
+        seen = sum(bool(look[2].any()) for look in looks) / count
+        known = axes[:, (weights > STANCE.level * weights[1]) & (seen >= STANCE.seen)]
+        tilt = known @ np.linalg.solve(known.T @ products @ known, known.T @ risen) * count
+        said = by_imu[:2] if slow else by_gyro[:2]
+        missing = tilt + known @ known.T @ (by_gyro[:2] - said)
+        most = self._turn * (STANCE.slow if slow else 1.0) * seconds
+        # Without an orientation it is NaN: nothing is said.
+        return '' if not np.linalg.norm(missing) > most else (
+            f'the {"orientation" if slow else "gyro"} says that the base tilts at '
+            f'{np.linalg.norm(said) / seconds:.2f} rad/s, the legs in stance say '
+            f'{np.linalg.norm(said + missing) / seconds:.2f}: it drifts')
 
     def _judge_feet(self, points: np.ndarray) -> None:
         self._origin = points if self._origin is None else self._origin

@@ -21,7 +21,7 @@ def watched(position, gyro, seconds=2.0, stance=lambda t: STANDS, turn=0.06):
     """Return a watch after joint states and gyro readings, functions of time [s]."""
     watch = StanceWatch(MODEL, FEET, turn)
     for ms in range(0, round(1e3 * seconds), 2):
-        watch.gyro(ms * MS, gyro(1e-3 * ms))
+        watch.imu(ms * MS, gyro(1e-3 * ms))
         watch.joints(ms * MS, position(1e-3 * ms), stance(1e-3 * ms))
     return watch
 
@@ -178,7 +178,7 @@ def test_after_a_gap_and_after_a_reset_everything_is_looked_at_anew():
         watch = StanceWatch(MODEL, FEET, 0.06)
         for ms in range(0, 1400, 2):
             if gap != 'gyro' or not 600 <= ms < 1150:
-                watch.gyro(ms * MS, np.array([0.1, 0.0, 0.0]))
+                watch.imu(ms * MS, np.array([0.1, 0.0, 0.0]))
             if gap != 'joints' or not 600 <= ms < 900:
                 watch.joints(ms * MS, PLACE, STANDS)
             if gap == 'reset' and ms == 900:
