@@ -3,7 +3,7 @@
 """
 One bad joint while a robot walks: what the guard does with it, against other laws.
 
-    python -m benchmarks.faults_joint [--robots go2,hyq] [--joints knee,hip] [--gait walk]
+    python -m benchmarks.faults_joint [--robots go2,hyq] [--joints knee,hip] [--faults frozen]
 
 A robot trots at 0.4 m/s with the sensors of the field (`benchmarks.walking_robots`). At eight
 phases of a cycle one joint of its first leg goes bad, and the guard alone brings the robot down.
@@ -140,7 +140,7 @@ class Guarded(Recorded):
         super().step(effort)
 
     def spoilt(self, kept: tuple, j: int, change: Callable,
-               law: Callable = lambda motors, j: None, seconds: float = 3.5
+               law: Callable = lambda motors, j: None, seconds: float = 3.0
                ) -> tuple[float, float]:
         """Go on with one joint's readings changed; return fastest fall [m/s] and tilt [deg]."""
         guard: EffortGuard = self.back(kept)
@@ -208,6 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--robots', default=','.join(SHAPES))
     parser.add_argument('--joints', default='knee')
+    parser.add_argument('--faults', default='', help='a part of their names')
     parser.add_argument('--laws', type=int, default=len(LAWS), help='how many of the laws')
     parser.add_argument('--gait', default='trot')
     parser.add_argument('--velocity', nargs=3, type=float, default=(0.4, 0.0, 0.0))
@@ -229,6 +230,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for joint in args.joints.split(','):
             j = lab.joints.index(lab.config.joints[JOINTS[joint]])
             for fault, change in FAULTS.items():
+                if args.faults not in fault:
+                    continue
                 texts = []
                 for law in laws.values():
                     found = np.array([lab.spoilt(kept, j, change, law) for kept in lab.kept])
