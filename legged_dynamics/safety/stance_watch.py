@@ -151,10 +151,12 @@ class StanceWatch:
         missing = tilt + known @ known.T @ (by_gyro[:2] - said)
         most = self._turn * (STANCE.slow if slow else 1.0) * seconds
         # Without an orientation it is NaN: nothing is said.
-        return '' if not np.linalg.norm(missing) > most else (
-            f'the {"orientation" if slow else "gyro"} says that the base tilts at '
-            f'{np.linalg.norm(said) / seconds:.2f} rad/s, the legs in stance say '
-            f'{np.linalg.norm(said + missing) / seconds:.2f}: it drifts')
+        if not np.linalg.norm(missing) > most:
+            return ''
+        own, legs = (f'{np.linalg.norm(turn) / seconds:.{3 if slow else 2}f}'
+                     for turn in (said, said + missing))
+        return (f'the {"orientation" if slow else "gyro"} says that the base tilts at {own} '
+                f'rad/s, the legs in stance say {legs}: it drifts')
 
     def _judge_feet(self, points: np.ndarray) -> None:
         self._origin = points if self._origin is None else self._origin
