@@ -431,8 +431,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         given(tally, args.urdf, args.quick)
     for name in () if args.urdf else args.only.split(','):
         on_soles = name in ('bipeds', 'soles')
-        tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == on_soles],
-                     args.quick)
+        tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == on_soles
+                             or name == 'delays'], args.quick)
     for cause in tally.causes:
         print(f'\nlost: {cause}')
     for name, why in tally.missing.items():

@@ -185,7 +185,7 @@ def _apart(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 class ByFeetSettings:
     """Settings of the place of a joint by the feet of all legs."""
 
-    landing_ns: int = 150_000_000  # before which feet of a gait may still be in the air
+    landing_ns: int = 60_000_000  # before which feet of a gait are in the air; 100 is too late
     # least part of the foot's way that is across the plane when the joint moves
     lever: float = 0.2
     step: float = 0.05  # rad or m, the largest correction of a sample

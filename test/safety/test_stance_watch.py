@@ -199,7 +199,7 @@ def told(joint, feet=FEET, seconds=0.4):
         state = truth.copy()
         state[:, j] = np.nan
         by_feet.fill(ms * MS, state, PLACE - 0.1)
-        if ms == 140:
+        if ms == 50:
             assert np.isnan(state[:, j]).all()      # feet may still be in the air
     others = np.arange(len(PLACE)) != j
     assert (state[:, others] == truth[:, others]).all()
