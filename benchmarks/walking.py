@@ -27,6 +27,7 @@ import numpy as np
 from benchmarks.walking_robots import Laboratory, Push, Run, bumps, described, walk
 from benchmarks.zoo.robots import MissingRobot
 from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.gaits import GAITS, fastest
 
 BIPEDS = ('talos', 'g1', 'biped')
@@ -300,28 +301,35 @@ def soles(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                                  1 if quick else 3)
 
 
-DELAYS = (15, 20, 25, 30, 35)       # ms in all
+DELAYS = (10, 15, 20, 25, 30, 35, 40)       # ms in all
 
 
 def delays(tally: Tally, robots: Sequence[str], quick: bool) -> None:
-    """Print the table of delays that the walker does not slow down for."""
-    print('\nTrot with (0.3 m/s, 0.2 rad/s) and all efforts late, the most tilt from 1.5 s on '
-          f'[deg]\n\n| robot | {" ms | ".join(map(str, DELAYS))} ms |\n|---|'
-          + '---:|' * len(DELAYS))
+    """Print the table of delays that the walker does not slow down for, up to the first fall."""
+    print('\n(0.3 m/s, 0.2 rad/s), (0.1 m/s, 0.2 rad/s) on two soles, all efforts late: the most '
+          'tilt from 1.5 s on [deg],\nand what a walker says that knows of it\n\n| robot | gait | '
+          f'{" ms | ".join(map(str, DELAYS))} ms |\n|---|---|' + '---:|' * len(DELAYS))
     for name in robots:
-        texts = []
-        for late in DELAYS[:2] if quick else DELAYS:
-            lab = tally.laboratory(name, delay=1e-3 * late)
-            if lab is None or name == 'hexapod':
-                break
-            whose = f'{name}, {late} ms late'
-            found = tally.count(walk(lab, 'trot', lambda t: (0.3, 0.0, 0.2), 5.0), whose)
-            tilt = math.degrees(np.hypot(*found.rpy[found.time > 1.5, :2].T).max(initial=0.0))
-            if not found.cause:
+        for gait in ('steps',) if name in BIPEDS else ('trot', 'walk'):
+            velocity, texts = (0.1 if name in BIPEDS else 0.3, 0.0, 0.2), list[str]()
+            for late in DELAYS[:2] if quick else DELAYS:
+                lab = tally.laboratory(name, delay=1e-3 * late)
+                if lab is None or name == 'hexapod':
+                    break
+                whose = f'{name}, {gait}, {late} ms late'
+                found = tally.count(walk(lab, gait, lambda t, v=velocity: v, 5.0), whose)
+                texts.append(found.cause)
+                if found.cause:
+                    break
+                tilt = math.degrees(np.hypot(*found.rpy[found.time > 1.5, :2].T).max(initial=0.0))
                 tally.note('tilt {:.1f} deg with efforts late', tilt, whose)
-            texts.append(found.cause or f'{tilt:.1f}')
-        if texts:
-            print(f'| {name} | {" | ".join(texts)} |', flush=True)
+                walker = make_walker(lab.known, lab.config, {'gait': gait})
+                walker.age = 1e-3 * late
+                says = walker.troubles.rpartition(': ')[2]
+                texts[-1] = f'{tilt:.1f}, {says}' if says else f'{tilt:.1f}'
+            if texts:
+                texts += [''] * (len(DELAYS) - len(texts))
+                print(f'| {name} | {gait} | {" | ".join(texts)} |', flush=True)
 
 
 # Standing with joint friction: the times of moves, and of judgement after each.
@@ -423,8 +431,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         given(tally, args.urdf, args.quick)
     for name in () if args.urdf else args.only.split(','):
         on_soles = name in ('bipeds', 'soles')
-        tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == on_soles],
-                     args.quick)
+        tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == on_soles
+                             or name == 'delays'], args.quick)
     for cause in tally.causes:
         print(f'\nlost: {cause}')
     for name, why in tally.missing.items():

@@ -139,6 +139,8 @@ class EffortGuard:
         Command order.
     parameters : mapping, optional
         Values by dotted name, of `safety.settings.SafetySettings`.
+    feet : sequence of str, optional
+        Links that stand on the ground; four or more tell where a joint without a reading is.
 
     Attributes
     ----------
@@ -160,11 +162,11 @@ class EffortGuard:
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str],
-                 parameters: Mapping[str, Any] | None = None):
+                 parameters: Mapping[str, Any] | None = None, feet: Sequence[str] = ()):
         self.settings = settings = SafetySettings.from_parameters(parameters)
         self.joints = tuple(joints)
         self._motors = MotorOutput(model, self.joints, settings,
-                                   nanoseconds(settings.input_timeout))
+                                   nanoseconds(settings.input_timeout), feet)
         self.deactivate()
 
     @property
@@ -192,12 +194,10 @@ class EffortGuard:
     def deactivate(self) -> None:
         """Stop obeying commands."""
         self._motors.reset()
-        self.state, self.cause = GuardState.LIMP, ''
-        self.suspect = ''
+        self.state, self.cause, self.suspect = GuardState.LIMP, '', ''
         self._tilted: float | None = None
         self._heard_ns = self._good_ns = self._since_ns = 0
-        self._blind = False
-        self._ramp_start: tuple[int, int] = 0, 0
+        self._blind, self._ramp_start = False, (0, 0)
         self._start = np.zeros(len(self.joints))
 
     @property
@@ -275,11 +275,10 @@ class EffortGuard:
             self._bridge(now_ns, fault)
         elif self.state is GuardState.HOLDING:
             self._resume(now_ns)
+        elif self.state.released and not self.latches:
+            self._begin(now_ns, measured)
         elif self.state.released:
-            if self.latches:
-                fault = f'{self.cause}; activate again'
-            else:
-                self._begin(now_ns, measured)
+            fault = f'{self.cause}; activate again'
         if self.state.released:
             return self._safe_output(now_ns, fault)
         if self.state is GuardState.HOLDING:
@@ -314,15 +313,14 @@ class EffortGuard:
             self._since_ns, self._blind = self._good_ns, False
         if self.state is not GuardState.HOLDING:
             return
+        fresh = self._motors.fresh(now_ns)
+        if fresh and self._blind:
+            # Joint states are back: give the controller time for a new command.
+            self._since_ns = now_ns
+        self._blind = not fresh
         if self._is_tilted():
             self._release(now_ns, fault)
-            return
-        if not self._motors.fresh(now_ns):
-            self._blind = True
-        elif self._blind:
-            # Joint states are back: give the controller time for a new command.
-            self._since_ns, self._blind = now_ns, False
-        if now_ns - self._since_ns >= nanoseconds(self.settings.hold):
+        elif now_ns - self._since_ns >= nanoseconds(self.settings.hold):
             self._release(now_ns, self.cause)
 
     def _release(self, now_ns: int, cause: str) -> None:
@@ -336,10 +334,10 @@ class EffortGuard:
     def _obey(self, now_ns: int, command: Sequence[float] | None) -> GuardedEffort:
         motors, effort = self._motors, self._motors.effort
         effort[:] = command
-        began, length = self._ramp_start
-        share = 1.0 if now_ns - began >= length else (now_ns - began) / length
-        self.state = GuardState.ACTIVE if share >= 1.0 else GuardState.RAMPING
-        if share < 1.0:
+        passed, length = now_ns - self._ramp_start[0], self._ramp_start[1]
+        self.state = GuardState.ACTIVE if passed >= length else GuardState.RAMPING
+        if passed < length:
+            share = passed / length
             np.clip(effort, -self.limits, self.limits, out=effort)
             effort *= share
             effort += (1.0 - share) * self._start
@@ -365,9 +363,8 @@ class EffortGuard:
         return self._sent(fault)
 
     def _sent(self, fault: str) -> GuardedEffort:
-        motors = self._motors
-        limited = tuple(name for name, cut in zip(self.joints, motors.cut.tolist()) if cut)
-        return GuardedEffort(motors.effort.copy(), self.state, fault, limited)
+        limited = tuple(name for name, cut in zip(self.joints, self._motors.cut.tolist()) if cut)
+        return GuardedEffort(self._motors.effort.copy(), self.state, fault, limited)
 
     def _silent(self, fault: str) -> GuardedEffort:
         self._motors.last[:] = 0.0
@@ -392,13 +389,12 @@ class EffortGuard:
         silent_ns = now_ns - self._heard_ns
         silence = f'no joint states for {silent_ns * 1e-6:.0f} ms'
         if not motors.fresh(now_ns):
-            late = silent_ns > motors.timeout_ns
-            return silence if late else self._old(now_ns - motors.sample_ns)
-        if command is None:
+            if silent_ns > motors.timeout_ns:
+                return silence
+            age_ns = now_ns - motors.sample_ns
+        elif command is None:
             return why or (silence if silent_ns > GUARD.reacting_age_ns else 'no command')
-        fault = _command_fault(self.joints, command)
-        return self._old(age_ns) if not fault and age_ns > motors.timeout_ns else fault
-
-    def _old(self, age_ns: int) -> str:
+        elif (fault := _command_fault(self.joints, command)) or age_ns <= motors.timeout_ns:
+            return fault
         return (f'the joint states are {age_ns * 1e-6:.1f} ms old (allowed: '
-                f'{self._motors.timeout_ns * 1e-6:.1f} ms)')
+                f'{motors.timeout_ns * 1e-6:.1f} ms)')

@@ -45,14 +45,18 @@ from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings, na
 
 
 class LastEfforts:
-    """File of `EffortWatchdog.memory`; `left`: the numbers of a watchdog that crashed, or None."""
+    """
+    File of `EffortWatchdog.memory`; `left`: the numbers of a watchdog that crashed, or None.
 
-    def __init__(self, path: Path, count: int):
-        size = 8 * (count + 1)
-        known = path.is_file() and path.stat().st_size == size
-        self._map = np.memmap(path, np.float64, 'r+' if known else 'w+', shape=(count + 1,))
+    Without a path nothing outlives the process.
+    """
+
+    def __init__(self, path: Path | None, count: int):
+        known = path is not None and path.is_file() and path.stat().st_size == 8 * (count + 1)
+        self._map = np.zeros(count + 1) if path is None else np.memmap(
+            path, np.float64, 'r+' if known else 'w+', shape=(count + 1,))
         values = np.array(self._map[1:])
-        usable = known and self._map[0] == 1.0 and bool(np.isfinite(values).all())
+        usable = self._map[0] == 1.0 and np.isfinite(values).all()
         self.left = values if usable else None
 
     def note(self, efforts: np.ndarray) -> None:
@@ -139,6 +143,8 @@ class EffortWatchdog:
         Command order.
     parameters : mapping, optional
         Values by dotted name, of `WATCHDOG_SETTINGS` and `SHARED` in `safety.settings`.
+    feet : sequence of str, optional
+        Links that stand on the ground; four or more tell where a joint without a reading is.
 
     Attributes
     ----------
@@ -164,7 +170,7 @@ class EffortWatchdog:
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str],
-                 parameters: Mapping[str, Any] | None = None):
+                 parameters: Mapping[str, Any] | None = None, feet: Sequence[str] = ()):
         given = parameters or {}
         own = WatchdogSettings.from_parameters({name: value for name, value in given.items()
                                                 if not name.startswith('safety.')})
@@ -173,7 +179,7 @@ class EffortWatchdog:
         self.names, self._settings = tuple(joints), own
         self._damping_ns = nanoseconds(shared.damping_duration)
         self._hold_ns, self._deadline_ns = nanoseconds(own.hold), nanoseconds(own.deadline)
-        self._motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout))
+        self._motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout), feet)
         self._stamps = StampClock()
         n = len(self.names)
         self._wanted, self._given, self._load = np.zeros(n), np.zeros(n), np.full(n, np.nan)
@@ -277,16 +283,15 @@ class EffortWatchdog:
             return False
         if name and name == self.owner and self._repeats(now_ns, name, efforts, count):
             return False
-        if why := self._read(efforts, name):
-            self.fault = why
+        self.fault = self._read(efforts, name)
+        if self.fault:
             return False
         if self.state is WatchdogState.IDLE or self._empty:
             self._start_from_load()
             self._motors.sent_ns = now_ns       # efforts change from there at their rate
         self._wanted[:] = self._given
-        self.owner, self._count, self.fault, self.cause = name, count, '', ''
+        self.owner, self._count, self.cause, self._contested = name, count, '', False
         self._heard_ns, self.state = now_ns, WatchdogState.FORWARDING
-        self._contested = False
         return True
 
     def _read(self, efforts: Sequence[float], name: str) -> str:
@@ -304,12 +309,12 @@ class EffortWatchdog:
         if self.state is WatchdogState.IDLE or self.state is WatchdogState.LATCHED:
             return False
         ahead = (count - self._count) % 2**32
-        if ahead == 0 and np.array_equal(efforts, self._wanted):
-            self.fault = f'{name} repeats message {count}'
-            return True
         passed = max(now_ns - self._heard_ns, 0) * 1e-9
         if 0 < ahead <= SENDERS.burst + SENDERS.rate * passed:
             return False
+        if ahead == 0 and np.array_equal(efforts, self._wanted):
+            self.fault = f'{name} repeats message {count}'
+            return True
         self.fault = (f'a second sender has the identity of {name}: message {count} came after '
                       f'{self._count}')
         if self.state is WatchdogState.FORWARDING:
@@ -339,14 +344,13 @@ class EffortWatchdog:
         return self.state in (WatchdogState.IDLE, WatchdogState.LATCHED)
 
     def _owns(self, name: str) -> bool:
-        if self.state is WatchdogState.IDLE:
-            return True
-        if self.state is WatchdogState.HOLDING and (self._contested or self.owner is None):
-            return not self._contested
-        if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
+        if self.state is WatchdogState.HOLDING:
+            return not self._contested and self.owner in (None, name)
+        if self.state is WatchdogState.FORWARDING:
             return name == self.owner
         # A controller that was released may not resume; one that was started again has a new name.
-        return self.state is WatchdogState.LATCHED and bool(name) and name != self.owner
+        return self.state is WatchdogState.IDLE or (
+            self.state is WatchdogState.LATCHED and name not in ('', self.owner))
 
     # ---- out -------------------------------------------------------------------------------
 
@@ -381,8 +385,8 @@ class EffortWatchdog:
 
     def _release(self, now_ns: int, cause: str) -> None:
         self.cause, self._since_ns, self._blind = cause, now_ns, False
-        self.state = (WatchdogState.SITTING if self._settings.release == 'sit'
-                      else WatchdogState.DAMPING)
+        sits = self._settings.release == 'sit'
+        self.state = WatchdogState.SITTING if sits else WatchdogState.DAMPING
 
     def _found(self, now_ns: int) -> bool:
         """Begin to hold what a dead watchdog has left; return whether anything is to be sent."""
@@ -406,18 +410,18 @@ class EffortWatchdog:
 
     def _left_torque(self) -> bool:
         """Return whether the motors deliver what a dead watchdog has left, as far as is known."""
-        share = np.abs(self._load) / self._motors.limits
-        if not np.isfinite(share).any():
+        known = np.isfinite(self._load)
+        if not known.any():
             return True
-        other = self._left is not None and float(np.nanmax(
-            np.abs(self._load - self._left[0]) / self._motors.limits)) > TAKE_OVER.same_effort
-        return float(np.nanmax(share)) >= TAKE_OVER.no_effort and not other
+        load, limits = self._load[known], self._motors.limits[known]
+        other = self._left is not None and (
+            np.abs(load - self._left[0][known]) > TAKE_OVER.same_effort * limits).any()
+        return not other and bool((np.abs(load) >= TAKE_OVER.no_effort * limits).any())
 
     def _forward(self, now_ns: int) -> np.ndarray:
-        motors = self._motors
-        motors.effort[:] = self._wanted
-        out = motors.send(now_ns)
-        motors.remember()
+        self._motors.effort[:] = self._wanted
+        out = self._motors.send(now_ns)
+        self._motors.remember()
         return out
 
     def _sit(self, now_ns: int) -> np.ndarray:
@@ -426,7 +430,7 @@ class EffortWatchdog:
         fresh, duration = motors.fresh(now_ns), nanoseconds(self._settings.sit)
         if fresh and self._blind:
             motors.follow()     # it has moved meanwhile: from here on, not back to where it was
-        self._blind = not fresh and self._silent(now_ns)
+        self._blind = not (fresh or motors.fresh(now_ns - self._hold_ns))
         if passed < duration and motors.sample_ns is not None:
             if not self._blind:
                 return motors.hold(now_ns, 1.0 - passed / duration)
@@ -441,7 +445,3 @@ class EffortWatchdog:
             self._motors.rest()
             return self._motors.effort
         return self._motors.brake(now_ns)
-
-    def _silent(self, now_ns: int) -> bool:
-        """Return whether joint states have stopped for longer than what is bridged."""
-        return not self._motors.fresh(now_ns - self._hold_ns)

@@ -109,7 +109,7 @@ class ImuWatch:
             self._stuck, self._repeated = 0.0, 0
         if orientation is None or self._orientation is None:
             return ''
-        excess = _turn(self._orientation, orientation) - 0.5 * dt * (self._gyro + gyro)
+        excess = turn_between(self._orientation, orientation) - 0.5 * dt * (self._gyro + gyro)
         allowed = (IMU.jump + 0.5 * dt * float(np.abs(gyro - self._gyro).max())
                    + 0.25 * IMU.turn_acceleration * dt * dt)
         if float(np.linalg.norm(excess)) > allowed:
@@ -149,7 +149,7 @@ def _up(orientation: np.ndarray) -> np.ndarray:
     return np.array([2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)])
 
 
-def _turn(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+def turn_between(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Return the rotation vector from one orientation to another, in the former's axes."""
     a, b, c, d = (-before[0], -before[1], -before[2], before[3])
     x, y, z, w = after.tolist()

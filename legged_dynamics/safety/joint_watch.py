@@ -115,6 +115,16 @@ def _joint_inertias(model: RobotModel) -> np.ndarray:
 # Kinds of faults.
 (PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V, NOT_FINITE, DRIFTS,
  FROZEN) = range(9)
+REPEATS = 'of {name} is frozen: it repeats itself to the last bit'
+FAULT_TEXTS = {
+    TOO_FAST: '{name} is said to move at {speed:.4g} /s; its velocity limit is {limit:g}',
+    JUMPED: 'the position of {name} jumped by {offset:+.3g}, further than its velocity explains',
+    DISAGREE: 'position and velocity of {name} do not agree: one of them is wrong',
+    FROZEN_Q: f'the position {REPEATS}', FROZEN_V: f'the velocity {REPEATS}',
+    FROZEN: f'the reading {REPEATS}',
+    NOT_FINITE: 'position is not finite: {name} = {place}',
+    DRIFTS: 'the position of {name} drifts away from its velocity: encoder or velocity is wrong',
+}
 
 
 class CheckSettings(NamedTuple):
@@ -306,7 +316,7 @@ class JointWatch:
         self._stamp_ns = max(stamp_ns, self._stamp_ns)  # type: ignore[type-var]
         _watch_joints(self._limits, memory, position, velocity, dt, self._frozen, self._found)
         fault, j = self._found.tolist()
-        return self._text(fault, j, velocity) if fault else ''
+        return self._text(fault, j) if fault else ''
 
     def believed(self, fault: str) -> np.ndarray | None:
         """
@@ -332,25 +342,12 @@ class JointWatch:
         """Accept the next stamp as it is, because the clock of the stamps was set."""
         self._stamp_ns = None
 
-    def _text(self, fault: int, j: int, velocity: np.ndarray) -> str:
-        name, limits = self._joints[j], self._limits[j]
-        if fault == TOO_FAST and not math.isfinite(velocity[j]):
-            return f'velocity is not finite: {name} = {velocity[j]}'
-        if fault == TOO_FAST:
-            return (f'{name} is said to move at {velocity[j]:.4g} /s; its velocity limit is '
-                    f'{limits[VELOCITY]:g}')
-        if fault == JUMPED:
-            return (f'the position of {name} jumped by {self._memory[OFFSET, j]:+.3g}, further '
-                    'than its velocity explains')
-        if fault == DISAGREE:
-            return f'position and velocity of {name} do not agree: one of them is wrong'
-        if fault == NOT_FINITE:
-            return f'position is not finite: {name} = {self.position[j]}'
-        if fault == DRIFTS:
-            return (f'the position of {name} drifts away from its velocity: encoder or velocity '
-                    'is wrong')
-        field = {FROZEN_Q: 'position', FROZEN_V: 'velocity'}.get(fault, 'reading')
-        return f'the {field} of {name} is frozen: it repeats itself to the last bit'
+    def _text(self, fault: int, j: int) -> str:
+        speed = self.velocity[j]
+        text = 'velocity is not finite: {name} = {speed}' if (
+            fault == TOO_FAST and not math.isfinite(speed)) else FAULT_TEXTS[fault]
+        return text.format(name=self._joints[j], speed=speed, place=self.position[j],
+                           limit=self._limits[j, VELOCITY], offset=self._memory[OFFSET, j])
 
 
 # -------------------------------------------------------------------------------------------------

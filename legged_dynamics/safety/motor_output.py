@@ -31,6 +31,7 @@ from legged_dynamics.safety.joint_watch import (
     limit_table,
 )
 from legged_dynamics.safety.settings import SafetySettings
+from legged_dynamics.safety.stance_watch import JointByFeet
 from legged_dynamics.spatial.jit import lean_kernel, part
 
 # -------------------------------------------------------------------------------------------------
@@ -148,17 +149,18 @@ class MotorOutput:
     """
     Joint states as believed, and efforts in command order; nothing is allocated after it is made.
 
-    ``timeout_ns``: age from which joint states are not used. `effort`: the next efforts, then
-    those sent; `held` (2, nj): where the joints were at the last command, and the average of what
-    was sent; `memory` (3, nj): what was sent last, and the means of places and efforts over
-    cycles; `cut`: which of the efforts a limit has changed.
+    ``timeout_ns``: age from which joint states are not used; ``feet``: links that stand.
+    `effort`: the next efforts, then those sent; `held` (2, nj): where the joints were at the last
+    command, and the average of what was sent; `memory` (3, nj): what was sent last, and the means
+    of places and efforts over cycles; `cut`: which of the efforts a limit has changed.
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str], settings: SafetySettings,
-                 timeout_ns: int):
+                 timeout_ns: int, feet: Sequence[str] = ()):
         self.table = limit_table(model, joints, settings)
         self.limits = self.table[:, EFFORT].copy()
         self.watch = JointWatch(joints, self.table, settings.frozen)
+        self._by_feet = JointByFeet(model, joints, feet)
         self.timeout_ns = timeout_ns
         n = len(joints)
         self.state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
@@ -190,6 +192,8 @@ class MotorOutput:
     def take(self, believed: np.ndarray, sample_ns: int) -> None:
         """Use a joint state (2, nj) of a time."""
         self.state[:], self.sample_ns = believed, sample_ns
+        if self.watch.one_bad:
+            self._by_feet.fill(sample_ns, self.state, self.held[0])
 
     def fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
         """Return whether the joint state may be used, and is not older than a limit."""

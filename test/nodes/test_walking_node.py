@@ -137,7 +137,7 @@ def test_a_gait_that_the_robot_cannot_use_is_refused(walk):
 
 def test_a_body_that_walks_takes_no_targets(walk):
     walk.go(1.0, ahead=0.1)
-    assert 'walks' in walk.node._no_target()
+    assert 'walks' in walk.node.targets._why_not()
     assert walk.node.postures.request('sit') == (False, 'the robot walks; halt it first')
     assert walk.node.walk.request('stand') == (True, 'standing')
     walk.run(1.5)

@@ -4,9 +4,12 @@
 import numpy as np
 import pytest
 from robots import CONFIG
+from scipy.spatial.transform import Rotation
 
+from benchmarks.walking_robots import Laboratory, walk
+from benchmarks.zoo.robots import MissingRobot
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.safety.stance_watch import StanceWatch
+from legged_dynamics.safety.stance_watch import JointByFeet, StanceWatch
 
 FILES = CONFIG / 'robots' / 'anymal_class'
 CONFIGURED = RobotConfig.from_yaml(FILES.with_suffix('.yaml'))
@@ -21,7 +24,7 @@ def watched(position, gyro, seconds=2.0, stance=lambda t: STANDS, turn=0.06):
     """Return a watch after joint states and gyro readings, functions of time [s]."""
     watch = StanceWatch(MODEL, FEET, turn)
     for ms in range(0, round(1e3 * seconds), 2):
-        watch.gyro(ms * MS, gyro(1e-3 * ms))
+        watch.imu(ms * MS, gyro(1e-3 * ms))
         watch.joints(ms * MS, position(1e-3 * ms), stance(1e-3 * ms))
     return watch
 
@@ -29,7 +32,6 @@ def watched(position, gyro, seconds=2.0, stance=lambda t: STANDS, turn=0.06):
 def legs_of(turn):
     """Return joint positions whose feet stand still while the base turns."""
     from scipy.optimize import least_squares
-    from scipy.spatial.transform import Rotation
 
     from legged_dynamics.dynamics.kinematics import frame_poses
 
@@ -178,7 +180,7 @@ def test_after_a_gap_and_after_a_reset_everything_is_looked_at_anew():
         watch = StanceWatch(MODEL, FEET, 0.06)
         for ms in range(0, 1400, 2):
             if gap != 'gyro' or not 600 <= ms < 1150:
-                watch.gyro(ms * MS, np.array([0.1, 0.0, 0.0]))
+                watch.imu(ms * MS, np.array([0.1, 0.0, 0.0]))
             if gap != 'joints' or not 600 <= ms < 900:
                 watch.joints(ms * MS, PLACE, STANDS)
             if gap == 'reset' and ms == 900:
@@ -186,3 +188,72 @@ def test_after_a_gap_and_after_a_reset_everything_is_looked_at_anew():
             if ms == 598:
                 assert watch.gyro_fault
         assert not watch.gyro_fault
+
+
+def told(joint, feet=FEET, seconds=0.4):
+    """Return what is made of a joint without a reading, and its truth, while the base tilts."""
+    j, end = MODEL.joint_index(joint), legs_of([0.03, -0.04, 0.0])
+    by_feet, speed = JointByFeet(MODEL, MODEL.joint_names, feet), (end - PLACE) / seconds
+    for ms in range(0, round(1e3 * seconds) + 1, 2):
+        truth = np.array([PLACE + 1e-3 * ms * speed, speed])
+        state = truth.copy()
+        state[:, j] = np.nan
+        by_feet.fill(ms * MS, state, PLACE - 0.1)
+        if ms == 50:
+            assert np.isnan(state[:, j]).all()      # feet may still be in the air
+    others = np.arange(len(PLACE)) != j
+    assert (state[:, others] == truth[:, others]).all()
+    return state[:, j], truth[:, j]
+
+
+@pytest.mark.parametrize('joint', ['LF_KFE', 'RH_KFE', 'RF_HAA'])
+def test_a_joint_without_a_reading_is_where_its_foot_is_on_the_plane_of_the_others(joint):
+    found, truth = told(joint)
+    # Between their ends the joints go straight, so that feet leave the plane a little.
+    assert found[0] == pytest.approx(truth[0], abs=2e-3)
+    assert found[1] == pytest.approx(truth[1], abs=0.02)
+
+
+def test_three_feet_tell_nothing_and_nor_does_a_joint_that_moves_its_foot_along_the_ground():
+    assert np.isnan(told('LF_KFE', FEET[:3])[0]).all()
+    assert np.isnan(told('LF_HFE')[0]).all()
+
+
+def quaternion_product(a, b):
+    return (Rotation.from_quat(a) * Rotation.from_quat(b)).as_quat()
+
+
+class Believing:
+    """The odometry of a robot that walks, and what feet in stance say of its IMU meanwhile."""
+
+    def __init__(self, lab, began, roll):
+        self._lab, self._odometry, self._began, self._roll = lab, lab.odometry, began, roll
+        axes = lab.known.frame(lab.config.imu_link or lab.base).pose.R
+        self._axis = axes.T @ [1.0, 0.0, 0.0]
+        self.watch, self.said = StanceWatch(lab.known, lab.feet, 0.06, axes), []
+
+    def update(self, measurement, contact=None):
+        if contact is not None:
+            stamp, since = measurement.stamp_ns, max(self._lab.time - self._began, 0.0)
+            rate = self._roll * (since > 0.0) * self._axis
+            self.watch.imu(stamp, measurement.angular_velocity + rate, quaternion_product(
+                measurement.orientation, Rotation.from_rotvec(rate * since).as_quat()))
+            self.watch.joints(stamp, measurement.position, contact)
+            if self.watch.gyro_fault:
+                self.said.append((since, self.watch.gyro_fault))
+        return self._odometry.update(measurement, contact)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('name', 'velocity', 'slope'), [
+    ('anymal_class', (0.3, 0.0, 0.3), (0.17, 0.0)), ('go2', (0.4, 0.0, 0.0), (0.0, 0.0))])
+def test_a_slow_false_roll_of_a_robot_that_walks_is_found_on_slopes_too(name, velocity, slope):
+    """The feet have not moved, whatever ground they stand on; before the drift nothing is said."""
+    try:
+        lab = Laboratory(name, slope=slope)
+    except MissingRobot as missing:
+        pytest.skip(str(missing))
+    lab.odometry = believing = Believing(lab, 4.0, 0.02)
+    walk(lab, 'trot', lambda t: velocity, 7.0, stop=0.0)
+    since, said = believing.said[0]
+    assert 0.5 < since < 3.0 and 'the orientation says that the base tilts' in said

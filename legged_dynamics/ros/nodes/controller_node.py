@@ -145,8 +145,9 @@ class EffortOutput(Diagnosed):
         values, joints = self._common.parameters, self.commanded_joints(model)
         if values['safety.controllers_file']:
             check_controllers(values['safety.controllers_file'], joints)
-        return EffortGuard(self._common.config.apply_to(model), joints,
-                           self._common.values(SAFETY_SETTINGS))
+        config = self._common.config
+        return EffortGuard(config.apply_to(model), joints, self._common.values(SAFETY_SETTINGS),
+                           [foot.link for foot in config.feet])
 
     def build(self, model: RobotModel, guard: EffortGuard) -> None:
         """Command a robot from now on, once its controller is built."""

@@ -71,7 +71,7 @@ class EffortWatchdogNode(Component):
         self._active = False
         self._sent, self._refused_ns = 0, -INPUT_TIMEOUT_NS
         self._others: list[str] = []
-        self._last: LastEfforts | None = None
+        self._last = LastEfforts(None, 0)
         self._description = RobotDescription(self, self._described, lambda: self._active)
         self.common.configure()
         endpoints = self.common.endpoints
@@ -102,10 +102,11 @@ class EffortWatchdogNode(Component):
 
     def leave(self) -> bool:
         """Go on until the robot is let down; return whether it is, or never will be."""
-        watchdog, shutdown = self.watchdog, self._shutdown
-        log = self.node.get_logger()
-        if watchdog is None or not self._active or watchdog.at_rest:
-            if watchdog is not None and shutdown.begun:
+        watchdog, shutdown, log = self.watchdog, self._shutdown, self.node.get_logger()
+        if watchdog is None or not self._active:
+            return True
+        if watchdog.at_rest:
+            if shutdown.begun:
                 log.info(f'the robot is down: {watchdog.cause}')
             return True
         if shutdown.begin():
@@ -119,13 +120,13 @@ class EffortWatchdogNode(Component):
         self._active = False
         if self.watchdog is not None and not self.watchdog.at_rest:
             self._send(np.zeros(len(self.watchdog.names)))
-        self._at_rest()
+        self._last.clear()
         self._tell(self.common.now(), INACTIVE)
 
     def cleanup(self) -> None:
         """Leave all topics."""
         self.common.close()
-        self.watchdog = self._last = None
+        self.watchdog = None
 
     # ---- work ------------------------------------------------------------------------------
 
@@ -133,31 +134,25 @@ class EffortWatchdogNode(Component):
         config = self.common.config
         joints = config.joints or model.joint_names
         self.watchdog = EffortWatchdog(config.apply_to(model), joints,
-                                       self.common.values((*WATCHDOG_SETTINGS, *SHARED)))
+                                       self.common.values((*WATCHDOG_SETTINGS, *SHARED)),
+                                       [foot.link for foot in config.feet])
         # The watchdog works without a joint whose reading cannot be used.
         self._read = convert.JointStateReader(joints, dict.fromkeys(joints, math.nan),
                                               finite=False)
-        bus = self.node.bus_name
-        place = place_of(' '.join((bus, self.node.resolve_topic_name(COMMANDS), *joints))
-                         ) if bus else None
-        self._last = None if place is None else LastEfforts(
-            place, self.watchdog.memory.size)
+        bus, topic = self.node.bus_name, self.node.resolve_topic_name(COMMANDS)
+        place = place_of(' '.join((bus, topic, *joints))) if bus else None
+        self._last = LastEfforts(place, self.watchdog.memory.size)
         if self._active:
             self._take_over(self.watchdog)
 
     def _take_over(self, watchdog: EffortWatchdog) -> None:
         """Take over motors that another watchdog has left with torque."""
-        way = self.common.parameters['watchdog.take_over']
-        left = None if self._last is None else self._last.left
+        way, left = self.common.parameters['watchdog.take_over'], self._last.left
         if way == 'always' or (way == 'after_crash' and left is not None):
             self.node.get_logger().warning(
                 'motors may have torque that nobody commands: the posture is held, and the robot '
                 'let down if no controller is there')
             watchdog.take_over(self.common.now(), left if way == 'after_crash' else None)
-
-    def _at_rest(self) -> None:
-        if self._last is not None:
-            self._last.clear()
 
     def _on_joints(self, message: Any) -> None:
         self._take_joints(message)
@@ -167,20 +162,18 @@ class EffortWatchdogNode(Component):
                                          None))
 
     def _take_joints(self, message: Any) -> None:
-        now = self.common.now()
-        self._joints.saw(now)
+        self._joints.saw(self.common.now())
         if self.watchdog is None:
             return
         try:
             sample = self._read(message)
         except MeasurementError as error:
-            self._joints.refused(now, str(error))
+            self._joints.refused(self.common.now(), str(error))
             return
         self._steady.heard(sample.stamp_ns)
         now = self.common.now()
-        fault = self.watchdog.joints(now, sample.stamp_ns, sample.position, sample.velocity,
-                                     sample.effort)
-        if fault:
+        if fault := self.watchdog.joints(now, sample.stamp_ns, sample.position, sample.velocity,
+                                         sample.effort):
             self._joints.refused(now, fault)
 
     def _on_command(self, message: Any) -> None:
@@ -195,13 +188,10 @@ class EffortWatchdogNode(Component):
 
     def _look(self) -> None:
         # Between commands nothing is sent again: hardware holds the last one.
-        if self.watchdog is None or not self._active:
-            self._tell(self.common.now(), INACTIVE)
-            return
         now = self.common.now()
-        if self.watchdog.overdue(now):
+        if self.watchdog is not None and self._active and self.watchdog.overdue(now):
             self._pass_on(now)
-        self._tell(now)
+        self._tell(now, '' if self._active else INACTIVE)
 
     def _look_for_others(self) -> None:
         self._others = self.node.other_publishers(COMMANDS)
@@ -212,18 +202,17 @@ class EffortWatchdogNode(Component):
         if effort is not None:
             self._send(effort)
         if self.watchdog.at_rest:
-            self._at_rest()
+            self._last.clear()
         self._tell(now)
 
     def _tell(self, now: int, state: str = '') -> None:
         """Publish the watchdog's status when it has changed, or is due."""
         watchdog = self.watchdog
-        if watchdog is None:
-            if self._report.due(now, INACTIVE, ''):
-                self._report.publish('OK', INACTIVE, {'state': INACTIVE})
+        name = state or (watchdog.state.name.lower() if watchdog else INACTIVE)
+        if not self._report.due(now, name, watchdog.cause or watchdog.fault if watchdog else ''):
             return
-        name = state or watchdog.state.name.lower()
-        if not self._report.due(now, name, watchdog.cause or watchdog.fault):
+        if watchdog is None:
+            self._report.publish('OK', INACTIVE, {'state': INACTIVE})
             return
         text = state or watchdog.state.value
         self._report.publish(
@@ -235,9 +224,9 @@ class EffortWatchdogNode(Component):
                 'others at the motors': ', '.join(self._others), 'sent': self._sent})
 
     def _send(self, effort: np.ndarray) -> None:
+        assert self.watchdog is not None
         self._sent += 1
-        if self._last is not None and self.watchdog is not None:
-            self._last.note(self.watchdog.memory)
+        self._last.note(self.watchdog.memory)
         self._commands.publish(convert.command(self.dialect, effort, self.node.get_name(),
                                                self._sent % 2**32))
 
@@ -252,10 +241,8 @@ class EffortWatchdogNode(Component):
 
     def _judge_commands(self, now: int) -> tuple[str, str]:
         watchdog = self.watchdog
-        if watchdog is None or self._description.fault:
-            return self._description.state() or ('OK', 'inactive')
-        if not self._active:
-            return 'OK', 'inactive'
+        if watchdog is None or self._description.fault or not self._active:
+            return self._description.state() or ('OK', INACTIVE)
         if watchdog.cause:
             return 'ERROR', f'{watchdog.cause}: {watchdog.state.value}'
         if self._shutdown.begun:

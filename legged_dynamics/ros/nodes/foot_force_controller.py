@@ -206,7 +206,6 @@ class FootForceController(BodyController):
 
     def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
         """Build the force map."""
-        assert self.controller is not None
         self._model = self.controller.model
         self._map.build(self._model, config.feet, self.controller)
 
@@ -261,7 +260,7 @@ class FootForceController(BodyController):
 
     def _judge_forces(self, now: int) -> tuple[str, str]:
         command = self.command
-        assert command is not None and self.controller is not None
+        assert command is not None
         if self.lost:
             return 'ERROR', f'let go: {self.lost}; activate the node again'
         since, why = self._refused

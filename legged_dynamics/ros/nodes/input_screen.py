@@ -60,7 +60,7 @@ class InputScreen:
         self._model, self._order = model, order
         self._imu = ImuWatch(R_BI, frozen)
         self._strongest = EFFORTS.strongest * model.effort_limits
-        self._R_BI, self._feet = R_BI, StanceWatch(model, feet, turn)
+        self._feet = StanceWatch(model, feet, turn, R_BI)
         if feet:        # its kernel is compiled now
             self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))
         self._least_squares = (EFFORTS.compared * model.effort_limits) ** 2
@@ -178,7 +178,7 @@ class InputScreen:
             guard.tilted(math.acos(max(-1.0, min(1.0, float(self._imu.up[2])))))
         if fault:
             return fault
-        self._feet.gyro(sample.stamp_ns, self._R_BI @ sample.angular_velocity)
+        self._feet.imu(sample.stamp_ns, sample.angular_velocity, sample.orientation)
         return self._feet.gyro_fault
 
     def _agree(self, names: Sequence[str]) -> str:

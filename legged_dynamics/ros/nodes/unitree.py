@@ -206,7 +206,8 @@ class UnitreeNode(GroundReactionNode):
         writer = LowCmdWriter(self._robot, joints, self.dialect.message(kind),
                               values['unitree.kd'], values['unitree.resting_kd'])
         self._watchdog = EffortWatchdog(applied, joints,
-                                        self.common.values((*WATCHDOG_SETTINGS, *SHARED)))
+                                        self.common.values((*WATCHDOG_SETTINGS, *SHARED)),
+                                        [foot.link for foot in config.feet])
         names = [name for name in self._robot.joints if name]
         self._order = np.array([names.index(name) for name in joints])
         self._motors = endpoints.publisher(kind, LOW_CMD, self.dialect.qos.reliable(1))

@@ -116,7 +116,7 @@ class _BodyWalk:
         assert isinstance(common.now, SteadyClock)
         self._parameters, self._now = common.parameters, common.now
         self.monitor = InputMonitor('cmd_vel', 0)
-        self._gait: str | None = None
+        self._asked: dict[str, str] = {}
         self.ending = False
         self._velocity, self._heard_ns, self._fresh = (0.0, 0.0, 0.0), 0, False
         endpoints, qos = common.endpoints, common.dialect.qos.reliable(10)
@@ -131,7 +131,7 @@ class _BodyWalk:
 
     def build(self, model: RobotModel, config: RobotConfig) -> None:
         """Use a robot from now on."""
-        self._wanted = self._settings(self._parameters)
+        self._wanted = _settings(self._parameters | self._asked)
         self.walker = make_walker(model, config, self._wanted)
         self.walker.check(self._wanted.gait)
         self._common.node.get_logger().info(f'cmd_vel: {self._allowed}')
@@ -139,8 +139,8 @@ class _BodyWalk:
     def configure(self, values: dict[str, Any]) -> None:
         """Use other settings from now on, or, what a walking robot cannot take, once it stands."""
         if values['gait'] != self._parameters['gait']:
-            self._gait = None       # a changed parameter wins over an earlier request
-        self._change(self._settings(values))
+            self._asked = {}        # a changed parameter wins over an earlier request
+        self._change(_settings(values | self._asked))
 
     def reset(self) -> None:
         """Stand, and forget all commands."""
@@ -196,19 +196,15 @@ class _BodyWalk:
         try:
             if why := self._why_not():
                 raise ConfigurationError(why)
-            before, self._gait = self._gait, gait
-            try:
-                self._change(self._settings(self._parameters))
-            except LeggedDynamicsError:
-                self._gait = before
-                raise
-            if gait == 'stand':
-                return True, 'standing'
-            return True, self._waiting or f'waits for cmd_vel; {self._allowed}'
+            asked = {'gait': gait}
+            self._change(_settings(self._parameters | asked))
         except LeggedDynamicsError as error:
             self.monitor.refused(self._now(), str(error))
             self._common.node.get_logger().warning(f'gait refused: {error}')
             return False, str(error)
+        self._asked = asked
+        return True, ('standing' if gait == 'stand' else
+                      self._waiting or f'waits for cmd_vel; {self._allowed}')
 
     def step(self, state: BodyState, measurement: Measurement,
              reaction: GroundReaction) -> WalkPlan:
@@ -221,7 +217,10 @@ class _BodyWalk:
         velocity = self._velocity if silence <= patience else (0.0, 0.0, 0.0)
         part = walker.command(*velocity)
         if part < 1.0 and fresh and self._wanted.gait != 'stand':
-            self._say_slower(velocity, part)
+            ahead, left, turning = velocity
+            self._warn(f'cmd_vel: {walker.gait} has not been tried at ({ahead:.2f} m/s, '
+                       f'{left:.2f} m/s, {turning:.2f} rad/s); {100.0 * part:.0f} % of it is '
+                       'walked')
         # In its own gait the robot comes to the stand in which it can take another one; one that
         # stands without its IMU does not set off.
         walker.walk = (silence <= patience + REST and walker.settings.gait == self._wanted.gait
@@ -241,28 +240,15 @@ class _BodyWalk:
         if walker.lowered:
             feet = ', '.join(self._common.config.feet[i].link for i in walker.lowered)
             return 'WARN', f'no ground under {feet}: lowered'
-        if walker.troubles:
-            return 'WARN', f'{walker.state.value}; {walker.troubles}'
-        if self._waiting:
-            return 'OK', f'{walker.state.value}; {self._waiting}'
-        return ('WARN' if walker.state is Walking.RECOVER else 'OK'), walker.state.value
-
-    def _settings(self, values: dict[str, Any]) -> WalkSettings:
-        found = {setting.name: values[setting.name] for setting in GAIT_SETTINGS}
-        if self._gait is not None:
-            found['gait'] = self._gait
-        return WalkSettings.from_parameters(found)
+        more = walker.troubles or self._waiting
+        return ('WARN' if walker.troubles or walker.state is Walking.RECOVER else 'OK',
+                f'{walker.state.value}; {more}' if more else walker.state.value)
 
     def _serve(self, walk: bool, request: Any, response: Any) -> Any:
         gait = self._parameters['gait']
         usual = gait if gait != 'stand' else self.walker.usual
         response.success, response.message = self.request(usual if walk else 'stand')
         return response
-
-    def _say_slower(self, velocity: tuple[float, float, float], part: float) -> None:
-        ahead, left, turning = velocity
-        self._warn(f'cmd_vel: {self.walker.gait} has not been tried at ({ahead:.2f} m/s, '
-                   f'{left:.2f} m/s, {turning:.2f} rad/s); {100.0 * part:.0f} % of it is walked')
 
     def _warn(self, text: str) -> None:
         self.monitor.refused(self._now(), text)
@@ -272,12 +258,12 @@ class _BodyWalk:
         """Take a command of now; one without a stamp is of the time at which it comes."""
         stamp, limit = stamp_ns(message.header.stamp), self._parameters['cmd_vel.max_age']
         age = (self._now.wall() - stamp) * 1e-9
-        if stamp and abs(age) > limit:
-            got = f'{age:.2f} s old' if age > 0.0 else f'{-age:.2f} s ahead'
-            self._warn(f'cmd_vel: expected a stamp of the last {limit:g} s (cmd_vel.max_age), got '
-                       f'one {got}; it is ignored. Are the clocks of both machines set alike?')
+        if not stamp or abs(age) <= limit:
+            self._on_velocity(message.twist)
             return
-        self._on_velocity(message.twist)
+        self._warn(f'cmd_vel: expected a stamp of the last {limit:g} s (cmd_vel.max_age), got one '
+                   f'{abs(age):.2f} s {"old" if age > 0.0 else "ahead"}; it is ignored. Are the '
+                   'clocks of both machines set alike?')
 
     def _on_velocity(self, twist: Any) -> None:
         velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
@@ -286,6 +272,11 @@ class _BodyWalk:
             return
         self._velocity, self._fresh = velocity, True
         self.monitor.saw(self._now())
+
+
+def _settings(values: dict[str, Any]) -> WalkSettings:
+    return WalkSettings.from_parameters(
+        {setting.name: values[setting.name] for setting in GAIT_SETTINGS})
 
 
 # Settings of a node that holds a body, in addition to its parts'.
@@ -327,7 +318,8 @@ class BodyController(ControllerNode):
 
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
     live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.', 'gait', 'walking.')
-    controller: WorkspaceController | None = None
+    # None until the robot is known.
+    controller: WorkspaceController = None     # type: ignore[assignment]
     target: BodyTarget
 
     def __init__(self, node: Any, dialect: Any):
@@ -349,13 +341,13 @@ class BodyController(ControllerNode):
 
     def configure(self) -> None:
         """Read parameters and join the topics; commands wait for activate."""
-        self.controller = None
+        self.controller = None      # type: ignore[assignment]
         self._body = InputMonitor('body', round(self.parameters['input_timeout'] * 1e9))
         self.open()
-        self.targets = BodyTargets(self.common, self._no_target)
-        self.postures = BodyPostures(self.common, self.targets, self._no_posture, self._holds,
-                                     self._anew)
-        self.walk = _BodyWalk(self.common, self._no_walk)
+        self.targets = BodyTargets(self.common, partial(self._why_not, 'target'))
+        self.postures = BodyPostures(self.common, self.targets,
+                                     partial(self._why_not, 'posture'), self._holds, self._anew)
+        self.walk = _BodyWalk(self.common, partial(self._why_not, 'walk'))
         self._forget()
         self.listen(self._build, self._take, self._tell)
 
@@ -405,7 +397,6 @@ class BodyController(ControllerNode):
 
     def warm(self, measurement: Measurement) -> None:
         """Run all code that a measurement may lead to once, to compile its kernels."""
-        assert self.controller is not None
         self._estimator.update(measurement)
         state = self._odometry.update(measurement)
         command = self.controller.update(
@@ -441,10 +432,8 @@ class BodyController(ControllerNode):
 
     def _use_settings(self) -> None:
         """Use new gains, weights and limits; a robot that walks takes them when it stands."""
-        controller = self.controller
-        assert controller is not None
-        if controller.settings is not self._wanted and not self.walk.walker.walking:
-            controller.configure(self._wanted)
+        if self.controller.settings is not self._wanted and not self.walk.walker.walking:
+            self.controller.configure(self._wanted)
             self.targets.reference.settings = self._wanted
 
     # ---- work ------------------------------------------------------------------------------
@@ -475,22 +464,24 @@ class BodyController(ControllerNode):
         state, measurement = self._predictor.predict(state, measurement, age)
         plan = None if contact is None else self._step_legs(measurement, state, reaction)
         command = self._command(measurement, state, plan)
-        assert self.controller is not None
-        self._predictor.note(measurement.stamp_ns, self.controller.expected(command))
-        return self._shaped(measurement, state, command)
+        self.postures.step(measurement.stamp_ns, command.error)
+        loose = self.postures.posture.loose
+        if not loose:
+            self._judge_command(measurement, command)
+        return None if self.lost or not (command.usable or loose) else self.postures.shape(
+            state, command.effort, measurement.position, measurement.velocity)
 
     def _detects(self) -> bool:
         """Return whether detection tells which feet bear."""
         # A robot that lies on its belly or gets up stands on all feet, however they are loaded.
-        return (self.parameters['stance'] == 'detected' and not self.postures.posture.active)
+        return self.parameters['stance'] == 'detected' and not self.postures.posture.active
 
     def _stance(self, reaction: GroundReaction) -> Any:
         """Return which feet bear, (nf,), or None where that is not detected."""
-        contact = (reaction.contact if self._detects() and reaction.mode != Mode.UNAVAILABLE
-                   else None)
-        if contact is not None and self._started:
+        contact = None
+        if self._detects() and reaction.mode != Mode.UNAVAILABLE:
             # As planned and felt: a doubt of the detector must not unload a foot that is needed.
-            contact = self.walk.walker.trusted
+            contact = self.walk.walker.trusted if self._started else reaction.contact
         self.efforts.screen.stance = contact
         return contact
 
@@ -498,13 +489,12 @@ class BodyController(ControllerNode):
         """Return whether the body is under control, which begins where it stands."""
         if state.faults & (OdometryFault.GAP | OdometryFault.TIME_JUMPED_BACK):
             self._started = False       # the old positions are no longer valid
-        if self._started:
-            return True
-        if (self._detects() and contact is None) or measurement.angular_velocity is None:
-            self._odometry.reset()  # without the IMU, world axes would start tilted
-            return False
+        if not self._started:
+            if (self._detects() and contact is None) or measurement.angular_velocity is None:
+                self._odometry.reset()  # without the IMU, world axes would start tilted
+                return False
+            self.targets.start(measurement.stamp_ns, state.position, state.rotation)
         self._started = True
-        self.targets.start(measurement.stamp_ns, state.position, state.rotation)
         return True
 
     def _step_legs(self, measurement: Measurement, state: BodyState,
@@ -524,30 +514,16 @@ class BodyController(ControllerNode):
     def _command(self, measurement: Measurement, state: BodyState,
                  plan: WalkPlan | None) -> WorkspaceCommand:
         """Return the command towards target, plan and desired forces."""
-        reaction = self.reaction
-        assert self.controller is not None and reaction is not None
+        assert self.reaction is not None
         walking, stamp = self.walk.walker.walking, measurement.stamp_ns
-        legs = None if plan is None else plan.legs
-        self.target = (plan.target if plan is not None and legs is not None and walking
-                       else self.targets.reference.at(stamp))
+        self.target = plan.target if plan and walking else self.targets.reference.at(stamp)
         if not 0 <= stamp - self._ground_ns < GROUND_EVERY_NS:
-            self._ground_ns = stamp
-            self.ground = Ground.of_reaction(reaction, state)
-        self.command = self.controller.update(state, measurement, self.target,
-                                              {} if walking else self.asked(), self.ground, legs)
+            self._ground_ns, self.ground = stamp, Ground.of_reaction(self.reaction, state)
+        self.command = self.controller.update(
+            state, measurement, self.target, {} if walking else self.asked(), self.ground,
+            plan.legs if plan else None)
+        self._predictor.note(stamp, self.controller.expected(self.command))
         return self.command
-
-    def _shaped(self, measurement: Measurement, state: BodyState,
-                command: WorkspaceCommand) -> np.ndarray | None:
-        """Return the efforts of a command in the present posture; None where it is not usable."""
-        self.postures.step(measurement.stamp_ns, command.error)
-        loose = self.postures.posture.loose
-        if not loose:
-            self._judge_command(measurement, command)
-        if self.lost or not (command.usable or loose):
-            return None
-        return self.postures.shape(state, command.effort, measurement.position,
-                                   measurement.velocity)
 
     def _reason(self) -> str:
         """Return why there is no command."""
@@ -577,74 +553,52 @@ class BodyController(ControllerNode):
         if measurement.angular_velocity is None:
             self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
             faults.append(BLIND)
-            patience = self.parameters['sensor_patience']
-            if self.walk.walker.walking:
-                patience = min(patience, STEPPING_BLIND)
+            patience = min(self.parameters['sensor_patience'],
+                           STEPPING_BLIND if self.walk.walker.walking else math.inf)
             if (stamp - self._blind_ns) * 1e-9 > patience:
                 self.lost = 'no IMU reading for too long'
         else:
             self._blind_ns = None
+        off, turned = math.hypot(*command.error[:3]), math.hypot(*command.error[3:])
+        away = f'{1e3 * off:.0f} mm and {math.degrees(turned):.1f} deg'
         if command.faults & WorkspaceFault.LOST:
-            error = command.error
-            self.lost = (f'the body is lost: {1e3 * math.hypot(*error[:3]):.0f} mm and '
-                         f'{math.degrees(math.hypot(*error[3:])):.1f} deg off its target'
-                         + (', ' + '; '.join(faults) if faults else ''))
-        if lean := self._lean(stamp, command):
-            faults.append(lean)
+            self.lost = ', '.join(filter(None, [f'the body is lost: {away} off its target',
+                                                '; '.join(faults)]))
+        # What the integral cannot take away of a body at rest.
+        if (off < SAGGING and turned < LEANING) or stamp < self.targets.reference.end_ns:
+            self._upright_ns = stamp
+        if (stamp - self._upright_ns) * 1e-9 >= LASTING:
+            faults.append(f'the body stays {away} off its target: a load or friction beyond '
+                          'gains.windup')
         if faults:
             self._body.refused(now, '; '.join(faults))
         else:
             self._body.saw(now)
 
-    def _lean(self, stamp: int, command: WorkspaceCommand) -> str:
-        """Return what the integral cannot take away of a body at rest, or ''."""
-        off, turned = math.hypot(*command.error[:3]), math.hypot(*command.error[3:])
-        if (off < SAGGING and turned < LEANING) or stamp < self.targets.reference.end_ns:
-            self._upright_ns = stamp
-        if (stamp - self._upright_ns) * 1e-9 < LASTING:
-            return ''
-        return (f'the body stays {1e3 * off:.0f} mm and {math.degrees(turned):.1f} deg off its '
-                'target: a load or friction beyond gains.windup')
-
     def _anew(self) -> None:
         """Start again from where the body is now."""
-        assert self.controller is not None
         self.controller.reset()
         self._odometry.reset()
         self.walk.reset()
         self._started = False
 
-    def _no_walk(self) -> str:
-        """Return why the robot cannot walk now, or ''."""
-        if self.parameters['stance'] == 'all':
+    def _why_not(self, asked: str) -> str:
+        """Return why a 'walk', 'posture' or 'target' cannot be taken now, or ''."""
+        if asked == 'walk' and self.parameters['stance'] == 'all':
             return "stance is 'all': walking needs 'detected'"
-        if why := self._no_control():
-            return why
-        posture = self.postures.posture
-        return (f'the body {posture.phase.value}; ask it to stand first' if posture.active else '')
-
-    def _no_control(self) -> str:
-        """Return why the body is not under control, or ''."""
-        if (self.lost or self.state is None or not self._started
-                or not self.efforts.input.listening):
+        if self.lost or self.state is None or not (self._started and self.efforts.input.listening):
             return 'the body is not under control'
-        return 'the node is being stopped' * self._settling
-
-    def _no_posture(self) -> str:
-        """Return why no posture can be taken now, or ''."""
-        return self._no_control() or ('the robot walks; halt it first'
-                                      * self.walk.walker.walking)
-
-    def _no_target(self) -> str:
-        """Return why no target can be taken now, or ''."""
-        posture = self.postures.posture
-        return self._no_posture() or (f'the body {posture.phase.value}; ask it to stand first'
-                                      if posture.active else '')
+        if self._settling:
+            return 'the node is being stopped'
+        if asked != 'walk' and self.walk.walker.walking:
+            return 'the robot walks; halt it first'
+        if asked != 'posture' and self.postures.posture.active:
+            return f'the body {self.postures.posture.phase.value}; ask it to stand first'
+        return ''
 
     def _holds(self) -> bool:
         """Return whether the body is held by efforts."""
-        return (self.command is not None and self.command.usable
-                and self.efforts.state.obeying)
+        return self.command is not None and self.command.usable and self.efforts.state.obeying
 
     def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
@@ -652,7 +606,7 @@ class BodyController(ControllerNode):
         if self.walk.walker.walking and not self.lost:
             return False
         if not self._settling:
-            if self._no_posture() or not self.postures.request('sit')[0]:
+            if self._why_not('posture') or not self.postures.request('sit')[0]:
                 return True
             self._settling = True
         return bool(self.lost) or self.postures.posture.phase in (Phase.CROUCH, Phase.REST)
@@ -672,12 +626,12 @@ class BodyController(ControllerNode):
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """Return errors, drift and margins."""
         state, command, found = self.state, self.command, super().details(now)
-        if state is None or command is None or self.controller is None:
+        if state is None or command is None:
             return found
         values: dict[str, Any] = {
             'mode': self.mode(),
-            'position error [mm]': 1e3 * float(np.linalg.norm(command.error[:3])),
-            'orientation error [deg]': math.degrees(float(np.linalg.norm(command.error[3:]))),
+            'position error [mm]': 1e3 * math.hypot(*command.error[:3]),
+            'orientation error [deg]': math.degrees(math.hypot(*command.error[3:])),
             'feet in contact': ', '.join(foot for foot, touches in zip(
                 self._odometry.feet, state.contact) if touches) or 'none',
             'least stretch of a leg': float(np.nanmin(np.append(command.stretch, 1e9))),

@@ -30,6 +30,8 @@ from legged_dynamics.workspace.posture import Ease, Phase, Posture
 SETTINGS = (
     Setting('state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0),
 )
+# Names of a pose's numbers in the state.
+POSE = ('x [m]', 'y [m]', 'z [m]', 'qx', 'qy', 'qz', 'qw')
 
 
 class StateOutput:
@@ -61,14 +63,13 @@ class StateOutput:
 
     def _said(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
               mode: str) -> Any:
-        feet = self.controller.feet
-        values: dict[str, Any] = dict(zip(('x [m]', 'y [m]', 'z [m]'), state.position.tolist()))
-        values |= dict(zip(('qx', 'qy', 'qz', 'qw'),
-                           quaternion_from_rotation(state.rotation).tolist()))
-        values['stance'] = ', '.join(foot for foot, down in zip(feet, state.contact) if down)
+        pose = (*state.position.tolist(), *quaternion_from_rotation(state.rotation).tolist())
+        values: dict[str, Any] = dict(zip(POSE, pose))
+        values['stance'] = ', '.join(
+            foot for foot, down in zip(self.controller.feet, state.contact) if down)
         values |= self.margins(command, state, position)
-        level = 'WARN' if command.faults else 'OK'
-        return convert.diagnostic_status(self._dialect, level, self._name, mode, values)
+        return convert.diagnostic_status(self._dialect, 'WARN' if command.faults else 'OK',
+                                         self._name, mode, values)
 
     def _draw(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray, mode: str,
               lifetime: float) -> None:
@@ -88,8 +89,7 @@ class BodyOutput:
 
     def __init__(self, common: RobotComponent, feet: Sequence[str], base: str):
         self._dialect, endpoints = common.dialect, common.endpoints
-        self._base = base
-        self._frame = common.parameters['odom_frame']
+        self._base, self._frame = base, common.parameters['odom_frame']
         qos = common.dialect.qos.reliable(100)
         self._desired, self._estimated = ([endpoints.prepared(
             f'~/{foot}/{name}_wrench', convert.wrench_stamped(StandaloneDialect(), 0, foot, (
@@ -109,19 +109,13 @@ class BodyOutput:
         if reaction.mode != Mode.UNAVAILABLE:
             for publisher, wrench in zip(self._estimated, reaction.wrench):
                 publisher.send(reaction.latest_ns, wrench.tolist)
-        if self._reference.get_subscription_count():
-            self._reference.publish(convert.pose_stamped(
-                dialect, ns, self._frame, target.position,
-                quaternion_from_rotation(target.rotation)))
-        listened = self._odometry.get_subscription_count()
-        if not listened and self._tf is None:
-            return
-        if listened:
-            self._odometry.publish(odometry_of(dialect, state, self._frame, self._base))
+        publish_if_heard(self._reference, lambda: convert.pose_stamped(
+            dialect, ns, self._frame, target.position, quaternion_from_rotation(target.rotation)))
+        publish_if_heard(self._odometry, odometry_of, dialect, state, self._frame, self._base)
         if self._tf is not None:
-            self._tf.publish(convert.transforms(dialect, ns, self._frame, self._base,
-                                                state.position,
-                                                quaternion_from_rotation(state.rotation)))
+            self._tf.publish(convert.transforms(
+                dialect, ns, self._frame, self._base, state.position,
+                quaternion_from_rotation(state.rotation)))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -175,8 +169,8 @@ class BodyPostures:
         """Start a posture, one of `WORDS`; return whether, and what is done or why not."""
         try:
             if word not in WORDS:
-                raise ConfigurationError(f'expected a posture among {", ".join(WORDS)}, got '
-                                         f'{word!r}')
+                raise ConfigurationError(
+                    f'expected a posture among {", ".join(WORDS)}, got {word!r}')
             if why := self._why_not():
                 raise ConfigurationError(why)
             return True, self._begin(word)
@@ -191,9 +185,9 @@ class BodyPostures:
             return
         before = posture.phase
         phase = posture.step(stamp, error, targets.state.rotation, targets.arrived(stamp))
-        if phase is not before and phase is Phase.FADE:
+        if before is not phase is Phase.FADE:
             targets.stay(stamp)
-        elif phase is not before and phase is Phase.RISE:
+        elif before is not phase is Phase.RISE:
             self._rise()
 
     def shape(self, state: BodyState, effort: np.ndarray, position: np.ndarray,

@@ -47,10 +47,8 @@ TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 LONGEST = 20000
 # Points read at a time.
 PIECE = 12
-# Distance from the last checked pose within which a pose counts as in reach too [m].
-NEAR = 0.005
-# Turn from it, likewise [rad].
-NEAR_TURN = 0.02
+# Turn [rad] and distance [m] from the last checked pose within which one is in reach too.
+NEAR = np.array(9 * [0.02] + 3 * [0.005])
 BLOCK = 256
 Job = Generator[None, None, str]
 
@@ -115,13 +113,13 @@ class BodyTargets:
             return
         try:
             next(self._job)
+            return
         except StopIteration as done:
-            self._job = None
             self.monitor.saw(self._now())
             self._node.get_logger().info(done.value)
         except LeggedDynamicsError as error:
-            self._job = None
             self.refuse(error)
+        self._job = None
 
     def arrived(self, stamp: int) -> bool:
         """Return whether nothing is being planned and the reference has ended."""
@@ -141,9 +139,8 @@ class BodyTargets:
     @property
     def mode(self) -> str:
         """What the body does, in a word or two."""
-        if self._job is not None:
-            return 'plans'
-        return 'moves' if self.state.stamp_ns < self.reference.end_ns else 'holds'
+        moves = self.state.stamp_ns < self.reference.end_ns
+        return 'plans' if self._job is not None else 'moves' if moves else 'holds'
 
     def judge(self, now: int) -> tuple[str, str]:
         """Return level and message of the targets, for the diagnostics."""
@@ -167,9 +164,11 @@ class BodyTargets:
         return self._controller.support(self.state) or ANYTHING
 
     def _go(self, message: Any) -> Job:
-        pose = convert.read_pose(message)
-        self._check_frame(pose.frame_id)
-        return self._move(self._pose(pose.position, pose.orientation), 'target taken')
+        given = convert.read_pose(message)
+        self._check_frame(given.frame_id)
+        pose = BodyPose(given.position, rotation_from_quaternion(given.orientation))
+        self._check_reach(np.array([*pose.rotation.ravel(), *pose.position]))
+        return self._move(pose, 'target taken')
 
     def _move(self, pose: BodyPose, title: str) -> Job:
         support = self._support()
@@ -206,21 +205,19 @@ class BodyTargets:
         state, support = self.state, self._support()
         stance, i = self._limiter.stance(state, self._position), 0
         while i < len(knots):
-            knot, cut = knots[i], False
-            pose = _pose_of(knot)
+            knot, cut = knots[i], ''
+            pose = BodyPose(knot[9:].copy(), knot[:9].reshape(3, 3).copy())
             if self._limiter.what_ends(stance, pose, support):
-                goal, part, why = yield from self._limiter.search(state, self._position, pose,
+                goal, part, cut = yield from self._limiter.search(state, self._position, pose,
                                                                   support)
-                if why:
-                    knot[:9], knot[9:], cut = goal.rotation.ravel(), goal.position, True
-                    least = min(least, part)
-                    reasons.add(why)
+            if cut:
+                knot[:9], knot[9:], least = goal.rotation.ravel(), goal.position, min(least, part)
+                reasons.add(cut)
             yield
             # Poses near one in reach count as in reach; the last one is always checked.
             i += 1
             while not cut and i < len(knots) - 1:
-                away = np.abs(knots[i:min(i + BLOCK, len(knots) - 1)] - knot)
-                far = (away[:, 9:] >= NEAR).any(axis=1) | (away[:, :9] >= NEAR_TURN).any(axis=1)
+                far = (np.abs(knots[i:min(i + BLOCK, len(knots) - 1)] - knot) >= NEAR).any(axis=1)
                 i += int(far.argmax()) if far.any() else len(far)
                 if far.any():
                     break
@@ -246,32 +243,23 @@ class BodyTargets:
         self.monitor.refused(self._now(), str(error))
         self._node.get_logger().warning(f'target refused: {error}')
 
-    def _pose(self, position: np.ndarray, orientation: np.ndarray) -> BodyPose:
-        """Return a pose if it lies within reach."""
-        rotation = rotation_from_quaternion(orientation)
-        self._check_reach(np.array([*rotation.ravel(), *position]))
-        return BodyPose(position, rotation)
-
     def _check_reach(self, knot: np.ndarray) -> None:
-        away = math.dist(knot[9:].tolist(), self._home.position.tolist())
-        cosine = 0.5 * (float(self._home.rotation.ravel() @ knot[:9]) - 1.0)
+        home = self._home
+        away = math.dist(knot[9:].tolist(), home.position.tolist())
+        cosine = 0.5 * (float(home.rotation.ravel() @ knot[:9]) - 1.0)
         turned = math.acos(min(max(cosine, -1.0), 1.0))
-        most = self._parameters['reach.linear'], self._parameters['reach.angular']
-        if away > most[0] or turned > most[1]:
+        far, angle = self._parameters['reach.linear'], self._parameters['reach.angular']
+        if away > far or turned > angle:
             raise ConfigurationError(
-                f'expected a target within {most[0]:g} m and {most[1]:g} rad (reach) of where the '
-                f'body stood at the start, position {np.round(self._home.position, 3).tolist()} m,'
-                f' got one {away:.3f} m and {turned:.3f} rad away')
+                f'expected a target within {far:g} m and {angle:g} rad (reach) of where the body '
+                f'stood at the start, position {np.round(home.position, 3).tolist()} m, got one '
+                f'{away:.3f} m and {turned:.3f} rad away')
 
     def _check_frame(self, frame: str) -> None:
         wanted = self._parameters['odom_frame']
         if frame not in ('', wanted):
             raise MeasurementError(f'expected a target in the frame {wanted!r}, got {frame!r}; '
                                    'transform it first')
-
-
-def _pose_of(knot: np.ndarray) -> BodyPose:
-    return BodyPose(knot[9:].copy(), knot[:9].reshape(3, 3).copy())
 
 
 def _cut(part: float, why: str) -> str:
