@@ -26,7 +26,7 @@ from legged_dynamics.workspace import (
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.prediction import StatePredictor
 from legged_dynamics.workspace.walking import Walking, make_walker
-from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.footholds import STEPS, fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import (
     GAITS,
     fastest,
@@ -521,8 +521,8 @@ def test_a_foothold_beyond_the_reach_of_a_leg_is_shortened_to_it_and_said(anymal
     place = steps.reachable(0, hip + side, 0j, 0.0)
     assert steps.shortened == {0}
     assert abs(place - hip) < 0.6 * walker.height
-    # There the leg can stand, within its joints' limits, and no further: by Newton's method.
-    limiter, base = ReachLimiter(model, config, 0.0), state.position
+    # There the leg can stand, bent and within its joints' limits, and no further.
+    limiter, base = ReachLimiter(model, config, STEPS.bent), state.position
     alone = replace(state, contact=np.array([True, False, False, False]))
     off = np.array([(place - hip).real, (place - hip).imag, 0.0])
     for part, reached in ((0.99, True), (1.1, abs(place - hip) > 0.54 * walker.height)):

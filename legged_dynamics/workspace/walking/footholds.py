@@ -45,11 +45,14 @@ class FootholdSettings:
     """
 
     reach: float = 0.55     # longest step from its planned place
+    # Least singular value of a leg on a point at its foothold, in lengths of the leg: at half,
+    # pushes stretch knees to where they cannot push back.
+    bent: float = 0.1
     # Of the stance's width: least distance of soles; by the rest a step leads back to the way.
     apart: float = 0.8
     # Of a swing, at its end: its foothold stays, and any touch near the plane of the others is the
     # ground.
-    fixed: float = 0.12
+    fixed: float = 0.22
     press: float = 0.01     # depth below the ground at which feet aim
     reckoned: float = 0.5   # of a sole, with which a step reckons until it lands
     # How much faster than planned a foot goes that must land a tenth of the height further.

@@ -250,7 +250,8 @@ class Walker:
         stance = self._stance = Stance.of(self.model, self._config, position, state.rotation)
         self._swing = SwingControl(self.model, feet, stance.inertia, soles)
         if self._reach is None:
-            limiter = ReachLimiter(self.model, self._config, DEFAULTS.singularity_threshold)
+            limiter = ReachLimiter(self.model, self._config,
+                                   DEFAULTS.singularity_threshold if soles else STEPS.bent)
             self._reach = Reach(limiter, state, position, STEPS.reach * stance.height)
         self._footholds = Footholds(stance, feet, soles, self._reach)
         self._floor = Floor(state.foot_position, soles)
@@ -604,9 +605,3 @@ class Walker:
                                GRAVITY / body.omega ** 2, left)
             then = complex(*place.tolist()), complex(*fast.tolist())
         return self._footholds.under_hip(foot, then, left, course)
-
-
-def make_walker(model: RobotModel, config: RobotConfig,
-                settings: WalkSettings | Mapping[str, Any] | None = None) -> Walker:
-    """Make the walker of a robot with a floating base and 1-DoF joints; settings also by name."""
-    return Walker(model, config, settings)
