@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from benchmarks.walking import HEAD, Tally, off_command, row
-from benchmarks.walking_robots import RATE, STEP, Laboratory, Push, walk
+from benchmarks.walking_robots import STEP, Laboratory, Push, walk
 from benchmarks.zoo.robots import MissingRobot, robot
 from legged_dynamics.dynamics.motion import GRAVITY
 
@@ -73,31 +73,16 @@ class BulletLaboratory(Laboratory):
         """Push the base [N]."""
         self._pushed = np.array(force)
 
-    def step(self, effort: np.ndarray | None) -> None:
-        """Go on by one sample in PyBullet, and show it to MuJoCo's sensors."""
-        if effort is not None:
-            self._queue.append((self._steps + self._late, effort.copy()))
-            self.commanded = True
-        bullet, data = self._bullet, self.data
-        for _ in range(round(1.0 / (RATE * STEP))):
-            while self._queue and self._queue[0][0] <= self._steps:
-                self.effort, self._held = self._queue.popleft()[1], None
-            given = self.effort
-            if self._held is not None:
-                given = (12.0 * self.limits * (self._held - data.qpos[self._qpos])
-                         - 0.3 * self.limits * data.qvel[self._dofs])
-            given = np.clip(given, -self.limits, self.limits)
-            bullet.setJointMotorControlArray(self._robot, self._numbers, bullet.TORQUE_CONTROL,
-                                             forces=given.tolist())
-            place, _ = bullet.getBasePositionAndOrientation(self._robot)
-            bullet.applyExternalForce(self._robot, -1, self._pushed.tolist(), place,
-                                      bullet.WORLD_FRAME)
-            bullet.stepSimulation()
-            self._steps += 1
-            self._show(given)
-        self.time = self._steps * STEP
-        self.fallen = self.fallen or bool(data.xmat[self._body][8] < 0.5
-                                          or data.xpos[self._body][2] < 0.4 * self.height)
+    def _advance(self, effort: np.ndarray) -> None:
+        """Move PyBullet on by a step, and show it to MuJoCo's sensors."""
+        bullet, effort = self._bullet, np.clip(effort, -self.limits, self.limits)
+        bullet.setJointMotorControlArray(self._robot, self._numbers, bullet.TORQUE_CONTROL,
+                                         forces=effort.tolist())
+        place, _ = bullet.getBasePositionAndOrientation(self._robot)
+        bullet.applyExternalForce(self._robot, -1, self._pushed.tolist(), place,
+                                  bullet.WORLD_FRAME)
+        bullet.stepSimulation()
+        self._show(effort)
 
     def _show(self, effort: np.ndarray) -> None:
         """Take PyBullet's state over into MuJoCo's, with accelerations from differences."""

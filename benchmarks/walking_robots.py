@@ -221,22 +221,27 @@ class Laboratory:
         if effort is not None:
             self._queue.append((self._steps + self._late, effort.copy()))
             self.commanded = True
-        data = self.data
         for _ in range(round(1.0 / (RATE * STEP))):
-            while self._queue and self._queue[0][0] <= self._steps:
-                self.effort = self._queue.popleft()[1]
-                self._held = None
-            if self._held is not None:
-                data.ctrl[:] = (12.0 * self.limits * (self._held - data.qpos[self._qpos])
-                                - 0.3 * self.limits * data.qvel[self._dofs])
-            else:
-                data.ctrl[:] = self.effort
-            mujoco.mj_step(self.model, data)
+            self._advance(self._efforts())
             self._steps += 1
         self.time = self._steps * STEP
-        up = (self.tilt @ data.xmat[self._body].reshape(3, 3))[2, 2]
+        up = (self.tilt @ self.data.xmat[self._body].reshape(3, 3))[2, 2]
         self.fallen = self.fallen or bool(
-            up < 0.5 or data.xpos[self._body][2] < 0.4 * self.height)
+            up < 0.5 or self.data.xpos[self._body][2] < 0.4 * self.height)
+
+    def _efforts(self) -> np.ndarray:
+        """Return the efforts that have reached the motors."""
+        while self._queue and self._queue[0][0] <= self._steps:
+            self.effort, self._held = self._queue.popleft()[1], None
+        if self._held is None:
+            return self.effort
+        return (12.0 * self.limits * (self._held - self.data.qpos[self._qpos])
+                - 0.3 * self.limits * self.data.qvel[self._dofs])
+
+    def _advance(self, effort: np.ndarray) -> None:
+        """Move the physics on by a step with efforts of the motors, which cut them."""
+        self.data.ctrl[:] = effort
+        mujoco.mj_step(self.model, self.data)
 
     def pose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the true position and orientation of the base in axes of the floor."""

@@ -118,6 +118,7 @@ NOTHING = {
     'people': (['walks=FOLDER'], {}),
     'sensitivity': (['--only', 'no such number'], {}),
     'walking_bullet': (['go2'], {'BulletLaboratory': missing}),
+    'walking_horizon': (['go2'], {'Laboratory': missing}),
     'walking_sensitivity': (['--only', 'no such number'], {}),
     'zoo.sensitivity': (['biped-steps', '--only', 'no such number'], {}),
     'tables': (['--only', 'no such table'], {'version': lambda root: '01234567'}),
