@@ -36,25 +36,22 @@ from legged_dynamics.stickybot.model.adhesion import (
     pad_failure,
 )
 from legged_dynamics.stickybot.model.dynamics import (
+    A_STAGE,
+    DRIFT,
     N_FLOWS,
+    RHS,
+    STAGES,
     STORED,
     TOTAL,
+    U_END,
+    U_STAGE,
     Accelerations,
     accelerate,
     flow,
-    solve_limb,
-    stored,
-)
-from legged_dynamics.stickybot.model.jacobian import (
-    A_STAGE,
-    DRIFT,
-    RHS,
-    STAGES,
-    U_END,
-    U_STAGE,
     free_coordinates,
     jacobians,
     make_stepper,
+    stored,
 )
 from legged_dynamics.stickybot.model.limb import (
     FORCE,
@@ -291,37 +288,25 @@ def _first_failure(pads, motion):
     return -1, HOLDS
 
 
-@kernel
-def _touch_down(machine, step, i, motion):
+def _touch_down(machine: Machine, work: np.ndarray, i: int, motion: _MovingRobot) -> None:
     """
     Fix foot i where it is: a plastic impact of that limb alone.
 
     Springs transmit no impulse: ``M_qq qd+ = M_qf pd_f- + M_qq qd-``, for one rod
     ``A qd+ = m r x v- + I qd-``. Impulse, moment and lost energy are added to the totals.
     """
-    n, start = machine.index[i, LIMB.n_links], machine.index[i, LIMB.start]
-    z, v, work, totals = motion.z, motion.v, step.work, motion.totals
+    size, start = 2 + int(machine.index[i, LIMB.n_links]), int(machine.index[i, LIMB.start])
+    z, v, totals = motion.z, motion.v, motion.totals
     limb_terms(machine.index, machine.constants, work, i, z, v)
-    before, after = 0.0, 0.0
-    for j in range(n + 2):
-        work[j, WORK.solution] = 0.0
-        for k in range(n + 2):
-            m = work[max(j, k), WORK.mass_matrix + min(j, k)]
-            before += 0.5 * v[start + j] * m * v[start + k]
-            work[j, WORK.solution] += m * v[start + k]
-    px, py = -work[0, WORK.solution], -work[1, WORK.solution]
+    M = np.tril(work[:size, WORK.mass_matrix:WORK.mass_matrix + size])
+    M += np.tril(M, -1).T
+    before, after = v[start:start + size].copy(), np.zeros(size)
+    momentum = M @ before
     # The pinned foot takes the impulse; the angles keep their generalised momentum.
-    solve_limb(work, 2, n)
-    v[start] = v[start + 1] = 0.0
-    for j in range(2, n + 2):
-        v[start + j] = work[j, WORK.solution]
-    for j in range(2, n + 2):
-        px += work[j, WORK.mass_matrix] * v[start + j]
-        py += work[j, WORK.mass_matrix + 1] * v[start + j]
-        for k in range(2, n + 2):
-            m = work[max(j, k), WORK.mass_matrix + min(j, k)]
-            after += 0.5 * v[start + j] * m * v[start + k]
-    totals[TOTAL.struck] += before - after
+    after[2:] = np.linalg.solve(M[2:, 2:], momentum[2:])
+    v[start:start + size] = after
+    px, py = M[:2] @ after - momentum[:2]
+    totals[TOTAL.struck] += 0.5 * (before @ momentum - after @ M @ after)
     totals[TOTAL.impulse] += px
     totals[TOTAL.impulse + 1] += py
     totals[TOTAL.angular_impulse] += z[start] * py - z[start + 1] * px
@@ -661,15 +646,13 @@ class ClimbingSimulation:
             raise MeasurementError(f'expected {model.n_limbs} flags of feet that are to hold, '
                                    f'got shape {wanted.shape}')
         self._lost &= wanted
-        events: list[FootEvent] = []
-        if ((wanted & ~self._lost) == motion.attached).all():
-            return events
+        events = []
         for i in np.flatnonzero((wanted & ~self._lost) != motion.attached):
             if motion.attached[i]:
                 motion.attached[i] = False
                 kind = FootEventKind.LIFTED_OFF
             else:
-                _touch_down(model.machine, self._stepper, i, motion)
+                _touch_down(model.machine, self._stepper.work, i, motion)
                 self._turn_pad(i)
                 kind = FootEventKind.TOUCHED_DOWN
             events.append(FootEvent(self.stamp_ns, model.limb_names[i], kind))

@@ -31,8 +31,15 @@ from legged_dynamics.stickybot import (
     unloaded_state,
 )
 from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
-from legged_dynamics.stickybot.model.dynamics import N_FLOWS, TOTAL, accelerate, flow
-from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
+from legged_dynamics.stickybot.model.dynamics import (
+    N_FLOWS,
+    TOTAL,
+    accelerate,
+    flow,
+    free_coordinates,
+    jacobians,
+    make_stepper,
+)
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
 
 pytestmark = pytest.mark.slow

@@ -20,11 +20,12 @@ from legged_dynamics.stickybot.allocation.force_allocation import (
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.model.dynamics import accelerate, load_of
-from legged_dynamics.stickybot.model.jacobian import (
+from legged_dynamics.stickybot.model.dynamics import (
     POSITION_STEP,
+    accelerate,
     free_coordinates,
     jacobians,
+    load_of,
     make_stepper,
 )
 from legged_dynamics.stickybot.model.limb import (

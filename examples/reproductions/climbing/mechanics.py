@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.stickybot.model.dynamics import STORED, TOTAL, accelerate, flow, stored
-from legged_dynamics.stickybot.model.jacobian import (
+from legged_dynamics.stickybot.model.dynamics import (
+    STORED,
+    TOTAL,
+    accelerate,
+    flow,
     free_coordinates,
     jacobians,
     make_stepper,
     nominal_damping,
+    stored,
 )
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates, make_workspace
 from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.spatial.algebra import add, load3, load9, rotate, scale, store3
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.allocation.force_allocation import (
     LEAST_MAXIMUM,
@@ -162,7 +163,7 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
     ``x`` has nominal rest positions, to which offsets add; those of swing feet decay.
     """
     index, constants, work = machine.index, machine.constants, memory.work
-    z, v, planned, matrix = x.z, x.v, memory.planned, memory.hip
+    z, v, planned = x.z, x.v, memory.planned
     accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     c, s = math.cos(z[2]), math.sin(z[2])
@@ -188,16 +189,13 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
                 if stiff + damp > 0.0:
                     offsets[at + 2 + k] = (torque + damp * offsets[at + 2 + k]) / (stiff + damp)
         # Implicit Euler of K rho + B rhodot = b: stable at any sample time.
-        rho = offsets[at:at + 3]
-        o0, o1, o2 = rho[0], rho[1], rho[2]
-        rho[0], rho[1], rho[2] = -(c * dx + s * dy), -(c * dy - s * dx), -moment
-        for j in range(3):
-            K, B = limb + HIP.stiffness + 3 * j, limb + HIP.damping + 3 * j
-            rho[j] += (constants[B] * o0 + constants[B + 1] * o1 + constants[B + 2] * o2) / dt
-            for k in range(3):
-                matrix[j, k] = constants[K + k] + constants[B + k] / dt
-        factorize(matrix, 3)
-        solve_factorized(matrix, 3, rho)
+        K, B = limb + HIP.stiffness, limb + HIP.damping
+        kept = scale(1.0 / dt, rotate(load9(constants, B), load3(offsets, at)))
+        store3(offsets, at, add(kept, (-(c * dx + s * dy), s * dx - c * dy, -moment)))
+        for j in range(9):
+            memory.hip[j // 3, j % 3] = constants[K + j] + constants[B + j] / dt
+        factorize(memory.hip, 3)
+        solve_factorized(memory.hip, 3, offsets[at:at + 3])
 
 
 # -------------------------------------------------------------------------------------------------
