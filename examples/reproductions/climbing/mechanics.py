@@ -155,14 +155,14 @@ def modes(model: StickybotModel, state: StickybotState, rest: RestPosition) -> M
     """
     z, v, attached = state.packed(model)
     u, _ = rest.packed(model)
-    step = make_stepper(model.machine)
+    step = make_stepper(model)
     zdd, forces, still = (np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width)),
                           np.zeros(model.nz - 3))
     x = Coordinates(z, v, u, still)
     accelerate(model.machine, step.work, attached, x, zdd, forces)
     jacobians(model.machine, step, attached, x, zdd, forces)
-    n = free_coordinates(model.machine, attached, step.free)
-    free = step.free[:n]
+    free = free_coordinates(model, attached)
+    n = len(free)
     A = np.zeros((2 * n, 2 * n))
     A[:n, n:] = np.eye(n)
     A[n:, :n], A[n:, n:] = step.by_position[np.ix_(free, free)], \

@@ -53,7 +53,7 @@ from legged_dynamics.stickybot.model.limb import (
     limb_terms,
     make_workspace,
 )
-from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, relax_limb
 
 # How :func:`choose_forces` ended: not at all, beyond what pads can hold, within it.
 UNSOLVED, BEYOND, WITHIN = range(3)
@@ -253,6 +253,7 @@ class PadForesight:
         self._model, self._clock = model, clock
         self._pads = np.array([weaker(pad, deviation).packed() for pad in pads])
         self._wall = np.array([model.body.height, model.wall.normal])
+        self._nominal, _ = RestPosition.nominal(model).packed(model)
         n = model.n_limbs
         self._memory = make_sharing_memory(model.machine, model.nz)
         self._sets, self._forces = np.zeros((n, SET.width)), np.zeros((n, FORCE.width))
@@ -278,7 +279,10 @@ class PadForesight:
         # Feet that swing now and stand then are set where their limbs point.
         fresh = then.stance & ~now.stance
         z, angles = z.copy(), np.where(fresh, z[2] + self._pads[:, PAD.direction], angles)
-        self._place(z, then.angle, fresh)
+        u = self._nominal.copy()
+        u[self._model.hip_columns[:, 2]] += then.angle
+        for i in np.flatnonzero(fresh):
+            relax_limb(self._model, i, z, u)
         forward = speed * np.array([-math.sin(z[2]), math.cos(z[2])])
         start = z[:2].copy()
         for part in INSTANTS:
@@ -286,21 +290,6 @@ class PadForesight:
             if not self._carried(z, angles, then.stance):
                 return False
         return True
-
-    def _place(self, z: np.ndarray, turned: np.ndarray, fresh: np.ndarray) -> None:
-        model, at = self._model, 0
-        c, s = math.cos(z[2]), math.sin(z[2])
-        for i, limb in enumerate(model.limbs):
-            angles = z[2] + limb.rest_angle + turned[i] - sum(limb.bends) + np.cumsum(
-                [0.0, *limb.bends])
-            if fresh[i]:
-                x, y = limb.hip
-                lengths = [link.length for link in limb.links]
-                z[model.foot_columns[i]] = [
-                    z[0] + c * x - s * y - np.dot(lengths, np.cos(angles)),
-                    z[1] + s * x + c * y - np.dot(lengths, np.sin(angles))]
-                z[model.joint_columns[at]] = angles[0]
-            at += len(limb.links)
 
     def _carried(self, z: np.ndarray, angles: np.ndarray, stance: np.ndarray) -> bool:
         machine, memory, still = self._model.machine, self._memory, np.zeros(3)

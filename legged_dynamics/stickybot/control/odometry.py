@@ -57,19 +57,10 @@ class _Readings(NamedTuple):
     body: np.ndarray        # (2,): angle and rate of the body [rad, rad/s]
 
 
-class _Estimate(NamedTuple):
-    """Coordinates as the odometry has them."""
-
-    z: np.ndarray
-    v: np.ndarray
-    anchors: np.ndarray     # (N, 2) [m]: where feet stand, wall axes
-
-
 @kernel
-def _cast_votes(machine, work, readings, x, votes):
-    """Fill angles and their rates; ``votes`` (N, 4): body's place and velocity by each limb."""
-    index, constants, z, v = machine.index, machine.constants, x.z, x.v
-    hips, inner, anchors = readings.hips, readings.inner, x.anchors
+def _cast_votes(machine, work, readings, z, v, votes):
+    """Fill angles and rates; ``votes`` (N, 4): place and velocity of the body by each foot."""
+    index, constants, hips, inner = machine.index, machine.constants, readings.hips, readings.inner
     angle, rate = readings.body[0], readings.body[1]
     c, s = math.cos(angle), math.sin(angle)
     end = work.shape[0] - 1
@@ -88,8 +79,8 @@ def _cast_votes(machine, work, readings, x, votes):
         # The body's centre from the foot, and its velocity if the foot rests.
         dx, dy = c * hips[i, 0] - s * hips[i, 1], s * hips[i, 0] + c * hips[i, 1]
         wx, wy = c * hips[i, 3] - s * hips[i, 4], s * hips[i, 3] + c * hips[i, 4]
-        votes[i, 0] = work[end, END.pose] - dx + anchors[i, 0]
-        votes[i, 1] = work[end, END.pose + 1] - dy + anchors[i, 1]
+        votes[i, 0] = work[end, END.pose] - dx
+        votes[i, 1] = work[end, END.pose + 1] - dy
         votes[i, 2] = work[end, END.velocity] - wx + rate * dy
         votes[i, 3] = work[end, END.velocity + 1] - wy - rate * dx
 
@@ -108,8 +99,8 @@ class WallOdometry:
         self._readings = _Readings(np.zeros((model.n_limbs, 6)),
                                    np.zeros((2, model.n_inner_joints)), np.zeros(2))
         self._votes = np.zeros((model.n_limbs, 4))
-        self._x = _Estimate(np.zeros(model.nz), np.zeros(model.nz), np.zeros((model.n_limbs, 2)))
-        self.z, self.v, self._anchors = self._x
+        self.z, self.v = np.zeros((2, model.nz))
+        self._anchors = np.zeros((model.n_limbs, 2))    # m: where feet stand, wall axes
         self.holds = np.zeros(model.n_limbs, bool)
         # Distances of feet from each other when both had been set.
         self._kept = np.full((model.n_limbs, model.n_limbs), math.nan)
@@ -149,14 +140,15 @@ class WallOdometry:
             # All feet change at once: use those that held so far.
             staying = self.holds
         z, v, votes = self.z, self.v, self._votes
-        _cast_votes(self._machine, self._work, self._readings, self._x, votes)
+        _cast_votes(self._machine, self._work, self._readings, z, v, votes)
         trusted = staying & (np.hypot(*(votes[:, 2:] - v[:2]).T) <= self._trust)
         if not trusted.any():
             # None agrees with the last estimate (an impact, the first sample): use all that hold.
             trusted = staying
         if trusted.any():
-            z[:2], v[:2] = votes[trusted].mean(axis=0).reshape(2, 2)
-        z[self._feet] = z[:2] - votes[:, :2] + self._anchors
+            z[:2] = (votes[:, :2] + self._anchors)[trusted].mean(axis=0)
+            v[:2] = votes[trusted, 2:].mean(axis=0)
+        z[self._feet] = z[:2] - votes[:, :2]
         v[self._feet] = v[:2] - votes[:, 2:]
         fresh = wanted & ~self.holds
         if fresh.any():

@@ -34,7 +34,6 @@ from legged_dynamics.stickybot.model.limb import (
     LINK,
     WORK,
     Coordinates,
-    Machine,
     hip_deflection,
     hip_force,
     limb_mass,
@@ -373,9 +372,9 @@ POSITION_STEP = 1e-7        # m or rad
 VELOCITY_STEP = 1e-6        # m/s or rad/s
 # Stages of the method whose memory the stepper holds.
 STAGES = 6
-# Rows of `Stepper.vectors`: accelerations and rest positions of a stage, their drift, the right
-# side of its equations, a moved state, and the rest positions at the end of the step.
-A_STAGE, U_STAGE, DRIFT, RHS, MOVED, U_END = VECTORS = range(6)
+# Rows of `Stepper.vectors`: accelerations and flows of a stage, their drift as the rest positions
+# move, the right side of its equations, and the accelerations of a moved state.
+DERIVATIVE, DRIFT, RHS, MOVED = VECTORS = range(4)
 
 
 class Stepper(NamedTuple):
@@ -385,25 +384,17 @@ class Stepper(NamedTuple):
     Attributes
     ----------
     work : (s + 1, WORK.mass_matrix + 2 s) array
-    free : (nz,) int array
-        Coordinates that are free to move; the first entries are used.
-    by_position, by_velocity : (nz, nz) array
-        Jacobian of the accelerations.
+    by_position, by_velocity : (nz + N_FLOWS, nz) array
+        Jacobian of the accelerations, and of the rates of work, loss and impulses.
     matrix : (nz, nz) array
     pivots : (nz,) int array
-    stages : (6, 2 nz) array
-    vectors : (6, nz) array
+    stages : (6, 2 nz + N_FLOWS) array
+    vectors : (4, nz + N_FLOWS) array
     limb_forces : (N, FORCE.width) array
-    flows_by_position, flows_by_velocity : (N_FLOWS, nz) array
-        Gradients of the rates of work, loss and impulses.
-    flow_stages : (6, N_FLOWS) array
-    flow_rates : (3, N_FLOWS) array
-        At the start, at a stage, and their drift with time.
 
     """
 
     work: np.ndarray
-    free: np.ndarray
     by_position: np.ndarray
     by_velocity: np.ndarray
     matrix: np.ndarray
@@ -411,36 +402,19 @@ class Stepper(NamedTuple):
     stages: np.ndarray
     vectors: np.ndarray
     limb_forces: np.ndarray
-    flows_by_position: np.ndarray
-    flows_by_velocity: np.ndarray
-    flow_stages: np.ndarray
-    flow_rates: np.ndarray
 
 
-def make_stepper(machine: Machine) -> Stepper:
+def make_stepper(model: StickybotModel) -> Stepper:
     """Return memory for steps of a robot."""
-    n = machine.index.shape[0]
-    nz = int(machine.index[n - 1, LIMB.start] + 2 + machine.index[n - 1, LIMB.n_links])
-    return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),
-                   np.zeros((nz, nz)), np.zeros((nz, nz)), np.zeros(nz, np.int64),
-                   np.zeros((STAGES, 2 * nz)), np.zeros((len(VECTORS), nz)),
-                   np.zeros((n, FORCE.width)), np.zeros((N_FLOWS, nz)), np.zeros((N_FLOWS, nz)),
-                   np.zeros((STAGES, N_FLOWS)), np.zeros((3, N_FLOWS)))
+    nz, rows = model.nz, model.nz + N_FLOWS
+    return Stepper(make_workspace(model.machine), np.zeros((rows, nz)), np.zeros((rows, nz)),
+                   np.zeros((nz, nz)), np.zeros(nz, np.int64), np.zeros((STAGES, nz + rows)),
+                   np.zeros((len(VECTORS), rows)), np.zeros((model.n_limbs, FORCE.width)))
 
 
-@kernel
-def free_coordinates(machine, attached, free):
-    """List the free coordinates in ``free``; return their number."""
-    n = 0
-    for j in range(3):
-        free[n] = j
-        n += 1
-    for i in range(machine.index.shape[0]):
-        start = machine.index[i, LIMB.start]
-        for j in range(2 if attached[i] else 0, 2 + machine.index[i, LIMB.n_links]):
-            free[n] = start + j
-            n += 1
-    return n
+def free_coordinates(model: StickybotModel, attached: np.ndarray) -> np.ndarray:
+    """Return the coordinates that are free to move: all but the places of attached feet."""
+    return np.setdiff1d(np.arange(model.nz), model.foot_columns[attached])
 
 
 @kernel
@@ -452,7 +426,7 @@ def _fill_column(machine, step, attached, x, now, limbs, column, by_rate):
     """
     place, size = (x.v, VELOCITY_STEP) if by_rate else (x.z, POSITION_STEP)
     J = step.by_velocity if by_rate else step.by_position
-    flows = step.flows_by_velocity if by_rate else step.flows_by_position
+    flows = J[x.z.shape[0]:]
     (zdd, forces), (first, last) = now, limbs
     index, constants = machine.index, machine.constants
     moved, other = step.vectors[MOVED], step.limb_forces
@@ -493,11 +467,9 @@ def jacobians(machine, step, attached, x, zdd, forces):
     index, constants, now = machine.index, machine.constants, (zdd, forces)
     step.by_position[:] = 0.0
     step.by_velocity[:] = 0.0
-    step.flows_by_position[:] = 0.0
-    step.flows_by_velocity[:] = 0.0
-    turning = step.flows_by_position[TOTAL.angular_impulse]
-    turning[0] = constants[BODY.mass] * constants[BODY.gravity_y]
-    turning[1] = -constants[BODY.mass] * constants[BODY.gravity_x]
+    turning = x.z.shape[0] + TOTAL.angular_impulse
+    step.by_position[turning, 0] = constants[BODY.mass] * constants[BODY.gravity_y]
+    step.by_position[turning, 1] = -constants[BODY.mass] * constants[BODY.gravity_x]
     for by_rate in (False, True):
         for column in range(3):
             _fill_column(machine, step, attached, x, now, (0, index.shape[0]), column, by_rate)

@@ -25,7 +25,7 @@ The kernels of this package share their arguments:
 ``forces``                (N, FORCE.width) array of the forces at and in the limbs
 ``i``                     number of a limb
 ``pads``                  (N, PAD.width) array, see `adhesion`
-``step``                  a `Stepper`, see `jacobian`
+``step``                  a `Stepper`, see `dynamics`
 ========================  =====================================================================
 """
 from __future__ import annotations
