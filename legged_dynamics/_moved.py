@@ -118,7 +118,7 @@ OLD = {
     'simulation.schedule': 'simulation.gait',
     'stickybot.allocation.force_allocation': 'stickybot.allocation.force_program '
                                              'stickybot.allocation.force_sets',
-    'stickybot.model.dynamics': 'stickybot.model.bookkeeping',
+    'stickybot.model.dynamics': 'stickybot.model.bookkeeping stickybot.model.jacobian',
     'stickybot.model.robot': 'stickybot.model.parts',
     'view.figure': 'view.looks view.snapshot',
     'workspace.control_tick': 'workspace.stance_feet',

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -123,9 +123,9 @@ class Stance:
         new_q, new_v = np.zeros(self.model.nq), np.zeros(self.model.nv)
         new_q[:4] = quaternion_from_rotation(np.asarray(R_WB, float) @ R_BF)
         new_v[:3] = R_BF.T @ bodies[body, OMEGA:OMEGA + 3]
-        for here, there, spherical, name in self._pairs(Q_START, POSITION_SIZE):
+        for turned, here, there, *_ in self._joints():
             new_q[there] = q[here]
-            if spherical and name in self._reversed:
+            if turned:
                 new_q[there] *= [-1.0, -1.0, -1.0, 1.0]
         return new_q, self._moved(q, v, new_v)
 
@@ -142,27 +142,24 @@ class Stance:
     def _moved(self, q: np.ndarray, values: np.ndarray, out: np.ndarray, back: bool = False
                ) -> np.ndarray:
         """Put velocities or efforts in the other model's order and axes."""
-        for (here, there, spherical, name), (q_at, *_) in zip(
-                self._pairs(V_START, VELOCITY_SIZE), self._pairs(Q_START, POSITION_SIZE)):
+        for turned, q_at, _, here, there in self._joints():
             source, target = (there, here) if back else (here, there)
             out[target] = values[source]
-            if spherical and name in self._reversed:
+            if turned:
                 R = rotation_from_quaternion(q[q_at])
                 out[target] = -(R.T if back else R) @ values[source]
         return out
 
-    def _pairs(self, column: int, sizes: dict[int, int]
-               ) -> Sequence[tuple[slice, slice, bool, str]]:
-        """Return, joint by joint, the places of its values in the robot and in `model`."""
-        pairs = []
+    def _joints(self) -> Iterator[tuple[bool, slice, slice, slice, slice]]:
+        """Return of each joint: is it a reversed ball; positions, velocities, here and there."""
         for name in self.robot.joint_names:
-            row = self.robot.tree.topology[self.robot.joint_index(name) + 1]
-            other = self.model.tree.topology[self.model.joint_index(name) + 1]
-            size = sizes[int(row[JOINT])]
-            pairs.append((slice(row[column], row[column] + size),
-                          slice(other[column], other[column] + size),
-                          int(row[JOINT]) == SPHERICAL, name))
-        return pairs
+            rows = [model.tree.topology[model.joint_index(name) + 1]
+                    for model in (self.robot, self.model)]
+            kind = int(rows[0][JOINT])
+            (q, new_q), (v, new_v) = (
+                [slice(row[start], row[start] + sizes[kind]) for row in rows]
+                for start, sizes in ((Q_START, POSITION_SIZE), (V_START, VELOCITY_SIZE)))
+            yield kind == SPHERICAL and name in self._reversed, q, new_q, v, new_v
 
 
 def standing_on(robot: RobotModel, foot: str) -> Stance:

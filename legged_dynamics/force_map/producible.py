@@ -93,7 +93,7 @@ class ForcePolytope:
             share = (height[start] / (height[start] - height[end]))[..., None]
             cut = (1.0 - share) * piece.vertices[start] + share * piece.vertices[end]
             cut = cut.reshape(-1, 3)
-            piece = _polytope_of(np.vstack([piece.vertices[inside], cut]))
+            piece = polytope_of(np.vstack([piece.vertices[inside], cut]))
         return piece
 
 
@@ -149,12 +149,12 @@ def force_polytope(force_map: AffineMap, limits: np.ndarray) -> ForcePolytope:
     points = np.zeros((1, 3))
     for g in generators:
         if np.linalg.norm(g) > FLAT * longest:
-            points = _polytope_of(np.vstack([points - g, points + g])).vertices
-    return _polytope_of(points + force_map.offset[:3])
+            points = polytope_of(np.vstack([points - g, points + g])).vertices
+    return polytope_of(points + force_map.offset[:3])
 
 
-def _polytope_of(points: np.ndarray) -> ForcePolytope:
-    """Return the convex hull of points (n, 3) [N], flat sets included."""
+def polytope_of(points: np.ndarray) -> ForcePolytope:
+    """Return the convex hull of points (n, 3) or (n, 2) [N], flat sets included."""
     none = np.zeros((0, 3), dtype=int)
     if not len(points):
         return ForcePolytope(points.reshape(0, 3), none, -1)

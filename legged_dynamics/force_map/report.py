@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from scipy.spatial import ConvexHull
 
 from legged_dynamics.dynamics.jacobians import contact_table, frame_jacobian
 from legged_dynamics.dynamics.motion import GRAVITY, UP, BaseMotion, Motion
@@ -29,6 +28,7 @@ from legged_dynamics.force_map import (
     standing_on,
 )
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.force_map.producible import polytope_of
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.pages import style
@@ -187,12 +187,12 @@ def _draw_projection(axes: Axes, reach: FootReach, allowed: ForcePolytope, cone:
                      plane: list[int]) -> None:
     for points, color, opacity in ((cone, CONE, 0.2), (reach.polytope.vertices, PRODUCIBLE, 0.25),
                                    (allowed.vertices, ALLOWED, 0.45)):
-        outline = _hull(points[:, plane])
+        outline = polytope_of(points[:, plane]).vertices
         if len(outline) > 2:
             axes.fill(*outline.T, facecolor=color, edgecolor=color, alpha=opacity)
         elif len(outline):
             axes.plot(*outline.T, color=color)
-    outline = _hull(reach.ellipsoid.surface(32).reshape(-1, 3)[:, plane])
+    outline = polytope_of(reach.ellipsoid.surface(32).reshape(-1, 3)[:, plane]).vertices
     closed = np.vstack([outline, outline[:1]])
     axes.plot(*closed.T, color=ELLIPSOID, linewidth=1.0)
     # All forces in one plane, and the view within a tenth of a radian along it.
@@ -202,14 +202,3 @@ def _draw_projection(axes: Axes, reach: FootReach, allowed: ForcePolytope, cone:
     axes.plot([0.0, now[0]], [0.0, now[1]], color=NOW, linewidth=2.0)
     axes.plot(*now, marker='o', markersize=4, color=NOW)
     axes.set_aspect('equal', adjustable='datalim')
-
-
-def _hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of points in a plane in order; the ends, when they are in line."""
-    if len(points) < 2:
-        return points
-    along = points - points.mean(axis=0)
-    _, widths, axes = np.linalg.svd(along, full_matrices=False)
-    if len(points) > 2 and widths[1] > 1e-6 * widths[0]:
-        return points[ConvexHull(points).vertices]
-    return points[np.argsort(along @ axes[0])[[0, -1]]]

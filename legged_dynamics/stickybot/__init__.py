@@ -28,8 +28,8 @@ from legged_dynamics.stickybot.model.dynamics import (
     Load,
     accelerations,
     load_of,
+    nominal_damping,
 )
-from legged_dynamics.stickybot.model.jacobian import nominal_damping
 from legged_dynamics.stickybot.model.robot import (
     Body,
     FootEvent,

@@ -16,7 +16,7 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 from legged_dynamics.stickybot.control.gait import ControlSettings, Gait
 from legged_dynamics.stickybot.model.adhesion import Adhesion
-from legged_dynamics.stickybot.model.jacobian import nominal_damping
+from legged_dynamics.stickybot.model.dynamics import nominal_damping
 from legged_dynamics.stickybot.model.robot import Body, Limb, Link, StickybotModel, Wall
 
 PADS = ('none', 'disc', 'directional')

@@ -36,25 +36,19 @@ from legged_dynamics.stickybot.model.adhesion import (
     pad_failure,
 )
 from legged_dynamics.stickybot.model.dynamics import (
+    DERIVATIVE,
+    DRIFT,
     N_FLOWS,
+    RHS,
+    STAGES,
     STORED,
     TOTAL,
     Accelerations,
     accelerate,
     flow,
-    solve_limb,
-    stored,
-)
-from legged_dynamics.stickybot.model.jacobian import (
-    A_STAGE,
-    DRIFT,
-    RHS,
-    STAGES,
-    U_END,
-    U_STAGE,
-    free_coordinates,
     jacobians,
     make_stepper,
+    stored,
 )
 from legged_dynamics.stickybot.model.limb import (
     FORCE,
@@ -110,127 +104,83 @@ class Limits(NamedTuple):
 
 
 @kernel
-def _factor_matrix(step, n, s):
-    """Factor ``s 1 - J_v - J_z / s`` over the n free coordinates."""
-    free, matrix = step.free, step.matrix
-    for a in range(n):
-        i = free[a]
-        for b in range(n):
-            j = free[b]
-            matrix[a, b] = -step.by_velocity[i, j] - step.by_position[i, j] / s
-        matrix[a, a] += s
-    # The v half after z has been eliminated; LU, because J_v and J_z are not symmetric.
-    factorize_lu(matrix, n, step.pivots)
-
-
-@kernel
-def _find_drift(machine, step, h, motion):
-    """Fill the rates of accelerations and flows with time, as the rest positions move."""
-    u_stage, drift, rates = step.vectors[U_STAGE], step.vectors[DRIFT], step.flow_rates
-    # The accelerations are affine in the rest positions, so this quotient is exact.
+def _derive(machine, step, motion, z, v, after, out, forces):
+    """Fill accelerations and, behind them, flows; rest positions are ``after`` [s] further on."""
+    u = motion.spare[2]
     for j in range(motion.u.shape[0]):
-        u_stage[j] = motion.u[j] + 0.5 * h * motion.ud[j]
-    accelerate(machine, step.work, motion.attached,
-               Coordinates(motion.z, motion.v, u_stage, motion.ud), drift, step.limb_forces)
-    flow(machine, motion.z, motion.forces, rates[0])
-    flow(machine, motion.z, step.limb_forces, rates[2])
-    for q in range(N_FLOWS):
-        rates[2, q] = (rates[2, q] - rates[0, q]) / (0.5 * h)
-        rates[1, q] = rates[0, q]
-    for j in range(drift.shape[0]):
-        drift[j] = (drift[j] - motion.zdd[j]) / (0.5 * h)
+        u[j] = motion.u[j] + after * motion.ud[j]
+    accelerate(machine, step.work, motion.attached, Coordinates(z, v, u, motion.ud), out, forces)
+    flow(machine, z, forces, out[z.shape[0]:])
 
 
 @kernel
-def _enter_stage(machine, step, n, k, h, motion):
-    """Fill position, velocity, accelerations and flows of stage k > 0."""
-    z, v, U, nz = motion.z, motion.v, step.stages, motion.z.shape[0]
-    z_new, v_new = motion.spare[0], motion.spare[1]
-    for a in range(n):
-        j = step.free[a]
-        z_new[j], v_new[j] = z[j], v[j]
+def _solve_stage(step, k, h, s, v_new, derivative):
+    """Fill the unknowns of stage k: those of position, velocity and sums."""
+    U, J_z, nz, drift = step.stages, step.by_position, v_new.shape[0], step.vectors[DRIFT]
+    found, rhs = U[k], step.vectors[RHS]
+    for j in range(found.shape[0]):
+        found[j] = v_new[j] if j < nz else derivative[j - nz] + GAMMA_SUM[k] * h * drift[j - nz]
         for m in range(k):
-            z_new[j] += A[k, m] * U[m, j]
-            v_new[j] += A[k, m] * U[m, nz + j]
-    u_stage = step.vectors[U_STAGE]
-    for j in range(motion.u.shape[0]):
-        u_stage[j] = motion.u[j] + ALPHA[k] * h * motion.ud[j]
-    accelerate(machine, step.work, motion.attached, Coordinates(z_new, v_new, u_stage, motion.ud),
-               step.vectors[A_STAGE], step.limb_forces)
-    flow(machine, z_new, step.limb_forces, step.flow_rates[1])
-
-
-@kernel
-def _solve_stage(step, n, k, h, s, motion):
-    """Fill the unknowns of stage k: those of the state, and the flows that follow from them."""
-    free, U, J_z, nz = step.free, step.stages, step.by_position, motion.z.shape[0]
-    v_new, a_stage = motion.spare[1], step.vectors[A_STAGE]
-    drift, rhs = step.vectors[DRIFT], step.vectors[RHS]
-    for a in range(n):
-        j = free[a]
-        r_z, r_v = v_new[j], a_stage[j] + GAMMA_SUM[k] * h * drift[j]
-        for m in range(k):
-            r_z += C[k, m] / h * U[m, j]
-            r_v += C[k, m] / h * U[m, nz + j]
-        U[k, j] = r_z
-        rhs[a] = r_v
-    for a in range(n):
-        i = free[a]
-        for b in range(n):
-            j = free[b]
-            rhs[a] += J_z[i, j] * U[k, j] / s
-    solve_lu(step.matrix, n, step.pivots, rhs)
-    for a in range(n):
-        j = free[a]
-        U[k, nz + j] = rhs[a]
-        U[k, j] = (U[k, j] + rhs[a]) / s
+            found[j] += C[k, m] / h * U[m, j]
+    for i in range(nz):
+        rhs[i] = found[nz + i]
+        for j in range(nz):
+            rhs[i] += J_z[i, j] * found[j] / s
+    solve_lu(step.matrix, nz, step.pivots, rhs)
+    for j in range(nz):
+        found[nz + j] = rhs[j]
+        found[j] = (found[j] + rhs[j]) / s
     # Nothing depends on the sums: their rows need no matrix.
-    rates, Q = step.flow_rates, step.flow_stages
-    for q in range(N_FLOWS):
-        total = rates[1, q] + GAMMA_SUM[k] * h * rates[2, q]
-        for m in range(k):
-            total += C[k, m] / h * Q[m, q]
-        for a in range(n):
-            j = free[a]
-            total += (step.flows_by_position[q, j] * U[k, j]
-                      + step.flows_by_velocity[q, j] * U[k, nz + j])
-        Q[k, q] = total / s
+    for q in range(nz, nz + N_FLOWS):
+        for j in range(nz):
+            found[nz + q] += J_z[q, j] * found[j] + step.by_velocity[q, j] * found[nz + j]
+        found[nz + q] /= s
 
 
 @kernel
-def _rodas_step(machine, step, limits, n, h, motion):
+def _rodas_step(machine, step, limits, h, motion):
     """
-    Take one step of length h over n free coordinates; return its error over the tolerance.
+    Take one step of length h; return its error over the tolerance.
 
     ``motion`` holds accelerations and forces of the start; its ``spare`` gets the new position and
     velocity, ``sums`` work, loss and impulses, integrated by the same method to hold through
-    unresolved transients.
+    unresolved transients. Feet on the wall neither accelerate nor move: their rows are zero.
     """
-    z_new, v_new, nz = motion.spare[0], motion.spare[1], motion.z.shape[0]
-    s = 1.0 / (h * GAMMA)
-    _factor_matrix(step, n, s)
-    _find_drift(machine, step, h, motion)
-    for j in range(nz):
-        z_new[j], v_new[j] = motion.z[j], motion.v[j]
-        step.vectors[A_STAGE, j] = motion.zdd[j]
+    z, v, z_new, v_new, nz = (motion.z, motion.v, motion.spare[0], motion.spare[1],
+                              motion.z.shape[0])
+    U, matrix, derivative = step.stages, step.matrix, step.vectors[DERIVATIVE]
+    drift, s = step.vectors[DRIFT], 1.0 / (h * GAMMA)
+    # The v half after z has been eliminated; LU, because J_v and J_z are not symmetric.
+    for i in range(nz):
+        for j in range(nz):
+            matrix[i, j] = -step.by_velocity[i, j] - step.by_position[i, j] / s
+        matrix[i, i] += s
+    factorize_lu(matrix, nz, step.pivots)
+    # The accelerations are affine in the rest positions, so this quotient is exact.
+    _derive(machine, step, motion, z, v, 0.5 * h, drift, step.limb_forces)
+    for j in range(drift.shape[0]):
+        drift[j] = (drift[j] - motion.zdd[j]) / (0.5 * h)
     for k in range(STAGES):
-        if k > 0:
-            _enter_stage(machine, step, n, k, h, motion)
-        _solve_stage(step, n, k, h, s, motion)
+        for j in range(nz):
+            z_new[j], v_new[j] = z[j], v[j]
+            for m in range(k):
+                z_new[j] += A[k, m] * U[m, j]
+                v_new[j] += A[k, m] * U[m, nz + j]
+        _derive(machine, step, motion, z_new, v_new, ALPHA[k] * h, derivative, step.limb_forces)
+        _solve_stage(step, k, h, s, v_new, derivative)
     # The last stage is the difference of the orders 4 and 3: it completes the solution, and is
     # the error estimate.
-    U, Q, sums = step.stages, step.flow_stages, motion.sums
+    last = U[STAGES - 1]
     for q in range(N_FLOWS):
-        sums[q] = Q[STAGES - 1, q]
+        motion.sums[q] = last[2 * nz + q]
         for m in range(STAGES - 1):
-            sums[q] += A[STAGES - 1, m] * Q[m, q]
+            motion.sums[q] += A[STAGES - 1, m] * U[m, 2 * nz + q]
     error = 0.0
-    for a in range(n):
-        j = step.free[a]
-        z_new[j] += U[STAGES - 1, j]
-        v_new[j] += U[STAGES - 1, nz + j]
-        error = max(error, abs(U[STAGES - 1, j]) / limits.position_error,
-                    abs(U[STAGES - 1, nz + j]) / limits.velocity_error)
+    for j in range(nz):
+        z_new[j] += last[j]
+        v_new[j] += last[nz + j]
+        error = max(error, abs(last[j]) / limits.position_error,
+                    abs(last[nz + j]) / limits.velocity_error)
     # A step that is not finite must be rejected; comparisons with NaN are false.
     return error if math.isfinite(error) else math.inf
 
@@ -249,7 +199,7 @@ class _MovingRobot(NamedTuple):
 
     z: np.ndarray           # (nz,)
     v: np.ndarray
-    zdd: np.ndarray
+    zdd: np.ndarray         # (nz + N_FLOWS,): accelerations, and how the totals flow
     u: np.ndarray           # (nz - 3,)
     ud: np.ndarray
     forces: np.ndarray      # (N, FORCE.width)
@@ -258,7 +208,7 @@ class _MovingRobot(NamedTuple):
     pad_angle: np.ndarray   # (N,) [rad]
     totals: np.ndarray      # (TOTAL.width,)
     peak: np.ndarray        # (N,) [N]: largest reaction of each foot since it was set to zero
-    spare: np.ndarray       # (3, nz)
+    spare: np.ndarray       # (3, nz): new position, velocity and rest positions
     sums: np.ndarray        # (N_FLOWS,): what the last step added to the totals
 
 
@@ -266,16 +216,15 @@ def _make_motion(machine: Machine, nz: int) -> _MovingRobot:
     """Return the state of a robot for the integration, all feet off the wall."""
     n = machine.index.shape[0]
     return _MovingRobot(
-        np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
+        np.zeros(nz), np.zeros(nz), np.zeros(nz + N_FLOWS), np.zeros(nz - 3), np.zeros(nz - 3),
         np.zeros((n, FORCE.width)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
         np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS))
 
 
 @kernel
 def _settle(machine, step, wall, motion):
-    """Fill accelerations, forces and normal loads of the present state."""
-    accelerate(machine, step.work, motion.attached,
-               Coordinates(motion.z, motion.v, motion.u, motion.ud), motion.zdd, motion.forces)
+    """Fill accelerations, flows, forces and normal loads of the present state."""
+    _derive(machine, step, motion, motion.z, motion.v, 0.0, motion.zdd, motion.forces)
     normal_loads(machine, wall, motion.attached, motion.z, motion.forces, motion.normals)
 
 
@@ -291,37 +240,25 @@ def _first_failure(pads, motion):
     return -1, HOLDS
 
 
-@kernel
-def _touch_down(machine, step, i, motion):
+def _touch_down(machine: Machine, work: np.ndarray, i: int, motion: _MovingRobot) -> None:
     """
     Fix foot i where it is: a plastic impact of that limb alone.
 
     Springs transmit no impulse: ``M_qq qd+ = M_qf pd_f- + M_qq qd-``, for one rod
     ``A qd+ = m r x v- + I qd-``. Impulse, moment and lost energy are added to the totals.
     """
-    n, start = machine.index[i, LIMB.n_links], machine.index[i, LIMB.start]
-    z, v, work, totals = motion.z, motion.v, step.work, motion.totals
+    size, start = 2 + int(machine.index[i, LIMB.n_links]), int(machine.index[i, LIMB.start])
+    z, v, totals = motion.z, motion.v, motion.totals
     limb_terms(machine.index, machine.constants, work, i, z, v)
-    before, after = 0.0, 0.0
-    for j in range(n + 2):
-        work[j, WORK.solution] = 0.0
-        for k in range(n + 2):
-            m = work[max(j, k), WORK.mass_matrix + min(j, k)]
-            before += 0.5 * v[start + j] * m * v[start + k]
-            work[j, WORK.solution] += m * v[start + k]
-    px, py = -work[0, WORK.solution], -work[1, WORK.solution]
+    M = np.tril(work[:size, WORK.mass_matrix:WORK.mass_matrix + size])
+    M += np.tril(M, -1).T
+    before, after = v[start:start + size].copy(), np.zeros(size)
+    momentum = M @ before
     # The pinned foot takes the impulse; the angles keep their generalised momentum.
-    solve_limb(work, 2, n)
-    v[start] = v[start + 1] = 0.0
-    for j in range(2, n + 2):
-        v[start + j] = work[j, WORK.solution]
-    for j in range(2, n + 2):
-        px += work[j, WORK.mass_matrix] * v[start + j]
-        py += work[j, WORK.mass_matrix + 1] * v[start + j]
-        for k in range(2, n + 2):
-            m = work[max(j, k), WORK.mass_matrix + min(j, k)]
-            after += 0.5 * v[start + j] * m * v[start + k]
-    totals[TOTAL.struck] += before - after
+    after[2:] = np.linalg.solve(M[2:, 2:], momentum[2:])
+    v[start:start + size] = after
+    px, py = M[:2] @ after - momentum[:2]
+    totals[TOTAL.struck] += 0.5 * (before @ momentum - after @ M @ after)
     totals[TOTAL.impulse] += px
     totals[TOTAL.impulse + 1] += py
     totals[TOTAL.angular_impulse] += z[start] * py - z[start + 1] * px
@@ -337,11 +274,10 @@ def _advance(machine, step, wall, pads, limits, duration, h, motion):
     number. Rest positions move at constant rates; accelerations and forces must be those of
     `_settle`, also on return.
     """
-    z, v, u, ud = motion.z, motion.v, motion.u, motion.ud
-    z_new, v_new, a_new = motion.spare[0], motion.spare[1], motion.spare[2]
-    u_end = step.vectors[U_END]
+    z, v, u, zdd, derivative = (motion.z, motion.v, motion.u, motion.zdd,
+                                step.vectors[DERIVATIVE])
+    z_new, v_new, u_new = motion.spare[0], motion.spare[1], motion.spare[2]
     elapsed, steps, foot = 0.0, 0, -1
-    n = free_coordinates(machine, motion.attached, step.free)
     stale = True
     code = HOLDS
     while elapsed < duration:
@@ -349,10 +285,10 @@ def _advance(machine, step, wall, pads, limits, duration, h, motion):
         trial = duration - elapsed if last else min(h, limits.longest_step)
         # A refused step is tried again from the same state: its Jacobian still holds.
         if stale:
-            jacobians(machine, step, motion.attached, Coordinates(z, v, u, ud), motion.zdd,
+            jacobians(machine, step, motion.attached, Coordinates(z, v, u, motion.ud), zdd,
                       motion.forces)
             stale = False
-        error = _rodas_step(machine, step, limits, n, trial, motion)
+        error = _rodas_step(machine, step, limits, trial, motion)
         # Local error goes with h^4: the exponent is -1/4, with a margin of 0.9, within [0.2, 5].
         factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.25))
         if error > 1.0:
@@ -363,16 +299,10 @@ def _advance(machine, step, wall, pads, limits, duration, h, motion):
             continue
         # The step before a command is often a short remainder, no guide for the next one.
         h = max(h, trial * factor) if last else trial * factor
-        for j in range(u.shape[0]):
-            u_end[j] = u[j] + trial * ud[j]
-        accelerate(machine, step.work, motion.attached, Coordinates(z_new, v_new, u_end, ud),
-                   a_new, motion.forces)
+        _derive(machine, step, motion, z_new, v_new, trial, derivative, motion.forces)
         for j in range(N_FLOWS):
             motion.totals[j] += motion.sums[j]
-        for j in range(z.shape[0]):
-            z[j], v[j], motion.zdd[j] = z_new[j], v_new[j], a_new[j]
-        for j in range(u.shape[0]):
-            u[j] = u_end[j]
+        z[:], v[:], u[:], zdd[:] = z_new, v_new, u_new[:u.shape[0]], derivative
         elapsed = duration if last else elapsed + trial
         steps += 1
         stale = True
@@ -485,7 +415,7 @@ class ClimbingSimulation:
         self._next_step = 1e-5
         self._wall = np.array([model.body.height, model.wall.normal])
         self._motion = _make_motion(model.machine, model.nz)
-        self._stepper = make_stepper(model.machine)
+        self._stepper = make_stepper(model)
         motion = self._motion
         motion.z[:], motion.v[:], motion.attached[:] = state.packed(model)
         motion.u[:] = rest.packed(model)[0]
@@ -661,15 +591,13 @@ class ClimbingSimulation:
             raise MeasurementError(f'expected {model.n_limbs} flags of feet that are to hold, '
                                    f'got shape {wanted.shape}')
         self._lost &= wanted
-        events: list[FootEvent] = []
-        if ((wanted & ~self._lost) == motion.attached).all():
-            return events
+        events = []
         for i in np.flatnonzero((wanted & ~self._lost) != motion.attached):
             if motion.attached[i]:
                 motion.attached[i] = False
                 kind = FootEventKind.LIFTED_OFF
             else:
-                _touch_down(model.machine, self._stepper, i, motion)
+                _touch_down(model.machine, self._stepper.work, i, motion)
                 self._turn_pad(i)
                 kind = FootEventKind.TOUCHED_DOWN
             events.append(FootEvent(self.stamp_ns, model.limb_names[i], kind))

@@ -17,7 +17,7 @@ from legged_dynamics.force_map import (
     force_ellipsoid,
     force_polytope,
 )
-from legged_dynamics.force_map.producible import _polytope_of
+from legged_dynamics.force_map.producible import polytope_of
 from legged_dynamics.model import FlatFoot, PointFoot
 from legged_dynamics.spatial.rotations import rotation_from_vector
 
@@ -134,7 +134,7 @@ def test_clipping_by_a_cone_keeps_what_is_in_both():
                        bounds=[(-5.0 * limit, 5.0 * limit) for limit in limits])
         assert (both.vertices @ direction).max() == pytest.approx(
             direction @ force_map.offset - best.fun, abs=1e-6)
-    flat = _polytope_of(np.array([[0, 0, 1.0], [4.0, 0, 1.0], [0, 4.0, 1.0], [-4.0, -4.0, 1.0]]))
+    flat = polytope_of(np.array([[0, 0, 1.0], [4.0, 0, 1.0], [0, 4.0, 1.0], [-4.0, -4.0, 1.0]]))
     slice_ = flat.clipped(A, b)
     assert slice_.dimension == 2
     assert (np.linalg.norm(slice_.vertices[:, :2], axis=1) <= 0.8 + 1e-9).all()

@@ -20,11 +20,12 @@ from legged_dynamics.stickybot.allocation.force_allocation import (
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.model.dynamics import accelerate, load_of
-from legged_dynamics.stickybot.model.jacobian import (
+from legged_dynamics.stickybot.model.dynamics import (
     POSITION_STEP,
+    accelerate,
     free_coordinates,
     jacobians,
+    load_of,
     make_stepper,
 )
 from legged_dynamics.stickybot.model.limb import (
@@ -170,9 +171,8 @@ class _Statics:
     def __init__(self, model: StickybotModel, state: StickybotState):
         self.model = model
         self.z, _, self.attached = state.packed(model)
-        self.step = make_stepper(model.machine)
-        n = free_coordinates(model.machine, self.attached, self.step.free)
-        self.free = self.step.free[:n].copy()
+        self.step = make_stepper(model)
+        self.free = free_coordinates(model, self.attached)
         self.feet = np.flatnonzero(self.attached)
         self._v, self._ud = np.zeros(model.nz), np.zeros(model.nz - 3)
         self._zdd, self._forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.stickybot.model.dynamics import STORED, TOTAL, accelerate, flow, stored
-from legged_dynamics.stickybot.model.jacobian import (
+from legged_dynamics.stickybot.model.dynamics import (
+    STORED,
+    TOTAL,
+    accelerate,
+    flow,
     free_coordinates,
     jacobians,
     make_stepper,
     nominal_damping,
+    stored,
 )
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates, make_workspace
 from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
@@ -151,14 +155,14 @@ def modes(model: StickybotModel, state: StickybotState, rest: RestPosition) -> M
     """
     z, v, attached = state.packed(model)
     u, _ = rest.packed(model)
-    step = make_stepper(model.machine)
+    step = make_stepper(model)
     zdd, forces, still = (np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width)),
                           np.zeros(model.nz - 3))
     x = Coordinates(z, v, u, still)
     accelerate(model.machine, step.work, attached, x, zdd, forces)
     jacobians(model.machine, step, attached, x, zdd, forces)
-    n = free_coordinates(model.machine, attached, step.free)
-    free = step.free[:n]
+    free = free_coordinates(model, attached)
+    n = len(free)
     A = np.zeros((2 * n, 2 * n))
     A[:n, n:] = np.eye(n)
     A[n:, :n], A[n:, n:] = step.by_position[np.ix_(free, free)], \

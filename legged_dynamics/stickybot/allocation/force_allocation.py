@@ -141,13 +141,13 @@ class ForceSets:
         shear.
         """
         n = len(pads)
-        table, loads, turned = np.zeros((n, SET.width)), np.asarray(normals, float), \
-            np.asarray(angles, float)
+        loads, turned = np.asarray(normals, float), np.asarray(angles, float)
         if loads.shape != (n,) or turned.shape != (n,):
             raise ConfigurationError(f'expected a normal load and an angle for each of {n} pads, '
                                      f'got {loads.size} and {turned.size}')
         if not all(math.isfinite(pad.shear) for pad in pads):
             raise ConfigurationError('expected pads of finite shear, got one without limit')
+        table = np.zeros((n, SET.width))
         fill_sets(np.array([pad.packed() for pad in pads]), loads, turned, table)
         return cls(table)
 
@@ -227,7 +227,7 @@ RANK_TOLERANCE = 1e-9
 class ForceMemory(NamedTuple):
     """Memory for programs of up to N feet."""
 
-    # (2 N + 1, 2 N): orthonormal rows: first those of the balance, then its null space
+    # (2 N, 2 N): orthonormal rows: first those of the balance, then its null space
     basis: np.ndarray
     particular: np.ndarray  # (2 N,)
     goal: np.ndarray  # (2 N,): g of `LARGEST`, by directions
@@ -237,7 +237,7 @@ class ForceMemory(NamedTuple):
 def make_force_memory(n_feet: int) -> ForceMemory:
     """Return memory for programs of up to ``n_feet`` feet."""
     size = 2 * n_feet
-    return ForceMemory(np.zeros((size + 1, size)), np.zeros(size), np.zeros(size),
+    return ForceMemory(np.zeros((size, size)), np.zeros(size), np.zeros(size),
                        make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
 
 
@@ -250,81 +250,38 @@ def solve_balance(G, w, basis, particular):
     `rank` on. Gram-Schmidt, twice, with the longest remaining row first.
     """
     rows, size = G.shape
-    particular[:] = 0.0
-    rank, error = 0, 0.0
-    left = np.empty((rows, size))
-    value = np.empty(rows)
-    used = np.zeros(rows, np.bool_)
+    # Rows in units of their own length, so that one tolerance serves forces and moments; then
+    # the unit vectors, which complete the basis.
+    left, value = np.zeros((rows + size, size)), np.zeros(rows)
     for i in range(rows):
-        # Rows in units of their own length, so that one tolerance serves forces and moments.
-        value[i] = w[i]
-        length = 0.0
-        for j in range(size):
-            length += G[i, j] * G[i, j]
-        length = math.sqrt(length)
+        length = math.sqrt((G[i] * G[i]).sum())
         scale = 1.0 / length if length > 0.0 else 1.0
-        value[i] *= scale
-        for j in range(size):
-            left[i, j] = G[i, j] * scale
-    for _ in range(rows):
-        best, at = -1.0, -1
-        for i in range(rows):
-            if not used[i]:
-                length = 0.0
-                for j in range(size):
-                    length += left[i, j] * left[i, j]
-                if length > best:
-                    best, at = length, i
-        used[at] = True
-        length = math.sqrt(best)
-        if length < RANK_TOLERANCE or rank == size:
-            error = max(error, abs(value[at]))
-            continue
-        for j in range(size):
-            basis[rank, j] = left[at, j] / length
-        coordinate = value[at] / length
-        for j in range(size):
-            particular[j] += coordinate * basis[rank, j]
-        for i in range(rows):
-            if not used[i]:
-                dot = 0.0
-                for j in range(size):
-                    dot += left[i, j] * basis[rank, j]
-                for j in range(size):
-                    left[i, j] -= dot * basis[rank, j]
-                value[i] -= dot * coordinate
-        rank += 1
-    _complete_basis(basis, rank, size)
-    return rank, error
-
-
-@kernel
-def _complete_basis(basis, rank, size):
-    """Complete `rank` orthonormal rows to a basis."""
-    for n in range(rank, size):
-        best, at = -1.0, 0
-        for j in range(size):
-            rest = 1.0
-            for k in range(n):
-                rest -= basis[k, j] * basis[k, j]
-            if rest > best:
-                best, at = rest, j
-        for j in range(size):
-            basis[n, j] = 1.0 if j == at else 0.0
+        left[i] = scale * G[i]
+        value[i] = scale * w[i]
+    for j in range(size):
+        left[rows + j, j] = 1.0
+    particular[:] = 0.0
+    rank = 0
+    for n in range(size):
+        squares = (left * left).sum(axis=1)
+        at = squares[:rows].argmax()
+        if squares[at] < RANK_TOLERANCE ** 2:
+            at = rows + squares[rows:].argmax()
+        else:
+            rank = n + 1
+        row = left[at] / math.sqrt(squares[at])
         # Twice is enough against rounding (Parlett 1980, 6.9).
-        for _ in range(2):
-            for k in range(n):
-                dot = 0.0
-                for j in range(size):
-                    dot += basis[n, j] * basis[k, j]
-                for j in range(size):
-                    basis[n, j] -= dot * basis[k, j]
-        length = 0.0
-        for j in range(size):
-            length += basis[n, j] * basis[n, j]
-        length = math.sqrt(length)
-        for j in range(size):
-            basis[n, j] /= length
+        for k in range(n):
+            row -= (row * basis[k, :size]).sum() * basis[k, :size]
+        row /= math.sqrt((row * row).sum())
+        basis[n, :size] = row
+        along = (left * row).sum(axis=1)
+        if rank == n + 1:
+            coordinate = value[at] / along[at]
+            particular[:size] += coordinate * row
+            value -= coordinate * along[:rows]
+        left -= np.outer(along, row)
+    return rank, np.abs(value).max()
 
 
 @kernel
@@ -345,60 +302,34 @@ def solve_forces(kind, base, directions, sets, weights, ridge, memory, forces):
         if kind != LEAST_MAXIMUM:
             unit = max(unit, sets[i, SET.radius])
     unit = unit if unit > 0.0 else 1.0
-    extra = 0 if kind == LARGEST else 1
     lines = 0
     for i in range(feet):
         for k in range(int(sets[i, SET.n_planes])):
             column = SET.planes + 3 * k
             nx, ny = sets[i, column], sets[i, column + 1]
             h[lines] = (sets[i, column + 2] - nx * base[2 * i] - ny * base[2 * i + 1]) / unit
-            for a in range(n):
-                G[lines, a] = nx * directions[a, 2 * i] + ny * directions[a, 2 * i + 1]
-            if extra:
-                G[lines, n] = -1.0 if kind == RELAXED else 0.0
+            G[lines, :n] = nx * directions[:, 2 * i] + ny * directions[:, 2 * i + 1]
+            G[lines, n] = -1.0 if kind == RELAXED else 0.0
             lines += 1
     for i in range(feet):
         row = lines + 3 * i
         h[row] = 0.0 if kind == LEAST_MAXIMUM else sets[i, SET.radius] / unit
         h[row + 1], h[row + 2] = base[2 * i] / unit, base[2 * i + 1] / unit
-        for a in range(n):
-            G[row, a] = 0.0
-            G[row + 1, a] = -directions[a, 2 * i]
-            G[row + 2, a] = -directions[a, 2 * i + 1]
-        if extra:
-            G[row, n] = -weights[i] if kind == LEAST_MAXIMUM else -1.0
-            G[row + 1, n] = G[row + 2, n] = 0.0
-    for a in range(n):
-        unknown[UNKNOWN.cost, a] = -goal[a] if kind == LARGEST else 0.0
-    if extra:
-        unknown[UNKNOWN.cost, n] = 1.0
-    iterations = solve_cone_program(program, lines, feet, n + extra, ridge)
-    value = unknown[UNKNOWN.x, n] * unit if extra else 0.0
-    for j in range(2 * feet):
-        forces[j] = base[j]
-        for a in range(n):
-            forces[j] += unit * unknown[UNKNOWN.x, a] * directions[a, j]
+        G[row:row + 3, :n + 1] = 0.0
+        G[row + 1, :n] = -directions[:, 2 * i]
+        G[row + 2, :n] = -directions[:, 2 * i + 1]
+        G[row, n] = -weights[i] if kind == LEAST_MAXIMUM else -1.0
+    # The last unknown is s or t, which the largest multiple has none of.
+    cost, x, extra = unknown[UNKNOWN.cost], unknown[UNKNOWN.x], 0 if kind == LARGEST else 1
+    cost[:n], cost[n] = 0.0, 1.0
     if kind == LARGEST:
-        for a in range(n):
-            value += unit * goal[a] * unknown[UNKNOWN.x, a]
-    return iterations, value
-
-
-@kernel
-def force_multipliers(kind, sets, program, out):
-    """Fill each foot force's multiplier, ``nu_i = d(optimum)/d F_i``, after a program."""
-    lines = 0
-    out[:] = 0.0
-    for i in range(sets.shape[0]):
-        for k in range(int(sets[i, SET.n_planes])):
-            column = SET.planes + 3 * k
-            out[2 * i] += program.slack[SLACK.z, lines] * sets[i, column]
-            out[2 * i + 1] += program.slack[SLACK.z, lines] * sets[i, column + 1]
-            lines += 1
-    for i in range(sets.shape[0]):
-        row = lines + 3 * i
-        out[2 * i] -= program.slack[SLACK.z, row + 1]
-        out[2 * i + 1] -= program.slack[SLACK.z, row + 2]
+        cost[:n] -= goal[:n]
+    iterations = solve_cone_program(program, lines, feet, n + extra, ridge)
+    forces[:2 * feet] = base[:2 * feet]
+    for a in range(n):
+        forces[:2 * feet] += unit * x[a] * directions[a, :2 * feet]
+    value = (goal[:n] * x[:n]).sum() if kind == LARGEST else x[n]
+    return iterations, unit * value
 
 
 # -------------------------------------------------------------------------------------------------
@@ -510,16 +441,21 @@ def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infea
     value along it is summed exactly. ``grasp`` may have a column for a free multiple.
     """
     n, columns = sets.n_feet, grasp.shape[1]
-    basis, least = np.zeros((columns + 1, columns)), np.zeros(columns)
-    rank, _ = solve_balance(grasp, wrench, basis, least)
-    memory, forces, pull = make_force_memory(n + 1), np.zeros(2 * n), np.zeros(2 * n)
-    code, excess = solve_forces(RELAXED, least[:2 * n].copy(), basis[rank:columns, :2 * n].copy(),
-                                sets.table, np.ones(n), 0.0, memory, forces)
+    least, free, _ = _balanced(grasp, wrench)
+    memory, forces = make_force_memory(n + 1), np.zeros(2 * n)
+    code, excess = solve_forces(RELAXED, least[:2 * n].copy(), free[:, :2 * n].copy(), sets.table,
+                                np.ones(n), 0.0, memory, forces)
     if code < 0 or excess <= 0.0:
         return None
-    force_multipliers(RELAXED, sets.table, memory.program, pull)
+    # The multiplier of each foot's force, nu_i = d(optimum)/d F_i, from its disc and half-planes.
+    z, lines = memory.program.slack[SLACK.z], int(sets.table[:, SET.n_planes].sum())
+    pull = -z[lines:lines + 3 * n].reshape(-1, 3)[:, 1:]
+    for i in range(n):
+        normals, _ = sets.planes(i)
+        pull[i] += z[:len(normals)] @ normals
+        z = z[len(normals):]
     # A multiple that is free to choose takes no part in the proof: its column must vanish.
-    target = np.concatenate([pull, np.zeros(columns - 2 * n)])
+    target = np.append(pull, np.zeros(columns - 2 * n))
     direction = np.linalg.lstsq(grasp.T, target, rcond=None)[0]
     direction /= max(float(np.abs(direction).max()), 1e-300)
     available = float(sets.support((grasp[:, :2 * n].T @ direction).reshape(-1, 2)).sum())
@@ -567,7 +503,7 @@ def least_squares(load: Load) -> Allocation:
         Its value is the norm of all forces [N].
 
     """
-    forces, _, _, error = _balanced(load.grasp, load.wrench)
+    forces, _, error = _balanced(load.grasp, load.wrench)
     if error > BALANCE_TOLERANCE:
         return _unreachable(load.grasp, load.wrench)
     return answer(load.grasp, load.wrench, forces, float(np.linalg.norm(forces)), 0.0)
@@ -612,12 +548,11 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
         c = np.ascontiguousarray(table[:, SET.radius])
     if c.shape != (n,) or not (c > 0.0).all():
         raise ConfigurationError(f'expected {n} weights or radii above 0, got {c.tolist()}')
-    least, memory, rank, error = _balanced(load.grasp, load.wrench)
+    least, free, error = _balanced(load.grasp, load.wrench)
     if error > BALANCE_TOLERANCE:
         return _unreachable(load.grasp, load.wrench)
-    forces = np.zeros(2 * n)
-    code, value = solve_forces(LEAST_MAXIMUM, least, memory.basis[rank:2 * n], table, c,
-                               smoothness, memory, forces)
+    memory, forces = make_force_memory(n), np.zeros(2 * n)
+    code, value = solve_forces(LEAST_MAXIMUM, least, free, table, c, smoothness, memory, forces)
     if sets is not None and (code < 0 or value > 1.0 + LIMIT_TOLERANCE):
         return _refused(load.grasp, load.wrench, sets)
     if code < 0:
@@ -657,16 +592,13 @@ def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allo
         raise ConfigurationError(f'expected a direction of 3 values, not all 0, got {direction!r}')
     grasp = np.column_stack([load.grasp, -d / scale])
     # The multiple is one more unknown of the balance; in units in which it is of order 1.
-    basis, least = np.zeros((2 * n + 2, 2 * n + 1)), np.zeros(2 * n + 1)
-    rank, error = solve_balance(grasp, load.wrench, basis, least)
-    if error > BALANCE_TOLERANCE * _magnitude(load.wrench):
+    least, free, error = _balanced(grasp, load.wrench)
+    if error > BALANCE_TOLERANCE:
         return _unreachable(grasp, load.wrench)
     memory, forces = make_force_memory(n + 1), np.zeros(2 * n)
-    free = 2 * n + 1 - rank
-    memory.goal[:free] = basis[rank:rank + free, 2 * n]
-    code, value = solve_forces(LARGEST, least[:2 * n].copy(),
-                               basis[rank:rank + free, :2 * n].copy(), table, np.ones(n), 0.0,
-                               memory, forces)
+    memory.goal[:len(free)] = free[:, 2 * n]
+    code, value = solve_forces(LARGEST, least[:2 * n].copy(), free[:, :2 * n].copy(), table,
+                               np.ones(n), 0.0, memory, forces)
     value = (value + least[2 * n]) / scale
     if code < 0:
         return _refused(grasp, load.wrench, sets)
@@ -701,13 +633,12 @@ def largest_acceleration(load: Load, direction: np.ndarray, sets: ForceSets) -> 
     return largest_multiple(load, load.per_acceleration * np.asarray(direction, float), sets)
 
 
-def _balanced(grasp: np.ndarray, wrench: np.ndarray
-              ) -> tuple[np.ndarray, ForceMemory, int, float]:
-    """Return the least forces, the memory with the null space, the rank, the relative miss."""
-    memory = make_force_memory(max(grasp.shape[1] // 2, 1))
-    least = memory.particular[:grasp.shape[1]]
-    rank, error = solve_balance(grasp, wrench, memory.basis, least)
-    return least, memory, rank, error / _magnitude(wrench)
+def _balanced(grasp: np.ndarray, wrench: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the least forces, unit changes that leave the load as it is, the relative miss."""
+    columns = grasp.shape[1]
+    basis, least = np.zeros((columns, columns)), np.zeros(columns)
+    rank, error = solve_balance(grasp, wrench, basis, least)
+    return least, basis[rank:], error / _magnitude(wrench)
 
 
 def _table(sets: ForceSets | None, n: int) -> np.ndarray:

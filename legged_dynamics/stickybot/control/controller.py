@@ -187,8 +187,6 @@ class _Robot(NamedTuple):
 
     turn: np.ndarray        # (N,): columns of the hips' angles
     nominal: np.ndarray     # (nz - 3,): rest positions of the robot at rest
-    rest: np.ndarray        # (N, 3): of the hips
-    bends: np.ndarray       # of the inner joints
     limit: np.ndarray       # (nz - 3,): largest offset of a rest position
     hip_compliance: np.ndarray      # (N, 3, 3)
     servo_compliance: np.ndarray    # of the inner joints [rad/(N m)]
@@ -202,15 +200,13 @@ class _Robot(NamedTuple):
 
 def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhesion] | None
            ) -> _Robot:
-    nominal = np.zeros(model.nz - 3)
-    nominal[model.hip_columns] = model.rest
-    nominal[model.inner_columns] = model.bends
+    nominal, _ = RestPosition.nominal(model).packed(model)
     limit = np.full(model.nz - 3, settings.largest_turn)
     limit[model.hip_columns[:, :2]] = settings.largest_offset
     servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
     return _Robot(
-        turn=model.hip_columns[:, 2], nominal=nominal, rest=model.rest, bends=model.bends,
-        limit=limit, hip_compliance=np.linalg.inv([limb.stiffness for limb in model.limbs]),
+        turn=model.hip_columns[:, 2], nominal=nominal, limit=limit,
+        hip_compliance=np.linalg.inv([limb.stiffness for limb in model.limbs]),
         servo_compliance=np.divide(1.0, servos, where=servos > 0.0, out=np.zeros(servos.size)),
         limb_weights=np.outer([limb.mass for limb in model.limbs], model.wall.in_plane),
         wall=np.array([model.body.height, model.wall.normal]),
@@ -392,9 +388,8 @@ class StickybotController:
         settled = self._footing.wanted & (self._state.on_wall_for > REFERENCE.settling_time)
         if measurement.attached is not None:
             return settled & ~np.asarray(measurement.attached, bool)
-        lost = self._odometry.suspects(settled, self._loads, dt, self._robot.slip_limits,
+        return self._odometry.suspects(settled, self._loads, dt, self._robot.slip_limits,
                                        self._state.suspected)
-        return np.zeros(len(settled), bool) if lost is None else lost
 
     def _estimate(self, fresh: np.ndarray, measurement: StickybotMeasurement) -> None:
         """Estimate the wall's forces from the present rest positions of the springs."""
@@ -439,12 +434,11 @@ class StickybotController:
     def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
         """Return constant rest positions whose springs act as motors and springs together."""
         model, robot = self.model, self._robot
-        acting = np.zeros(model.nz - 3)
-        acting[model.hip_columns] = robot.rest + np.einsum(
+        acting = robot.nominal.copy()
+        acting[model.hip_columns] += np.einsum(
             'nij,nj->ni', robot.hip_compliance, measurement.effort)
         if measurement.joint_effort is not None:
-            acting[model.inner_columns] = (robot.bends
-                                           + robot.servo_compliance * measurement.joint_effort)
+            acting[model.inner_columns] += robot.servo_compliance * measurement.joint_effort
         return acting
 
     def _advance_reference(self, dt: float) -> np.ndarray:
@@ -455,20 +449,16 @@ class StickybotController:
         state.ramp = (min(state.ramp + rate, 1.0) if footing.moving
                       else max(state.ramp - dt / REFERENCE.halt_time, 0.0))
         speed = self.speed * smooth_step(state.ramp)
-        heading, z, v = float(state.reference[2]), odometry.z, odometry.v
-        forward = (-math.sin(heading) * speed, math.cos(heading) * speed, 0.0)
-        ahead = [float(state.reference[j] - z[j]) + forward[j] * dt for j in range(3)]
-        distance = math.hypot(ahead[0], ahead[1])
-        if distance > settings.leash:
-            ahead[0] *= settings.leash / distance
-            ahead[1] *= settings.leash / distance
-        state.reference[0], state.reference[1] = z[0] + ahead[0], z[1] + ahead[1]
+        heading, z = float(state.reference[2]), odometry.z[:3]
+        forward = speed * np.array([-math.sin(heading), math.cos(heading), 0.0])
+        ahead = state.reference - z + forward * dt
+        ahead[:2] *= min(settings.leash / max(math.hypot(ahead[0], ahead[1]), 1e-300), 1.0)
+        state.reference[:2] = z[:2] + ahead[:2]
         ahead[2] = min(max(ahead[2], -REFERENCE.angle_leash), REFERENCE.angle_leash)
         w = settings.natural_frequency if settings.reduction == 'full' \
             else settings.turning_frequency
-        return np.array([w * w * ahead[j]
-                         + 2.0 * settings.damping_ratio * w * (forward[j] - float(v[j]))
-                         for j in range(3)])
+        return (w * w * ahead
+                + 2.0 * settings.damping_ratio * w * (forward - odometry.v[:3]))
 
     def _reduce(self, wanted: np.ndarray) -> None:
         """
@@ -486,8 +476,7 @@ class StickybotController:
                          settings.smoothness) != UNSOLVED:
             follow = follow_forces if settings.reduction == 'full' else turn_to_forces
             follow(machine, memory, x, holds, dt, state.offsets)
-        np.minimum(state.offsets, robot.limit, out=state.offsets)
-        np.maximum(state.offsets, -robot.limit, out=state.offsets)
+        np.clip(state.offsets, -robot.limit, robot.limit, out=state.offsets)
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, z, limited = self.model, self._odometry.z, self._robot.pads is not None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -241,19 +242,10 @@ SETTINGS = ControlSettings.table()
 # Footing: which feet are to hold, and how much of the load each may take.
 
 
-@kernel
-def smooth_step(x):
+def smooth_step(x: Any) -> Any:
     """Return ``3 x^2 - 2 x^3`` on [0, 1], and 0 or 1 outside."""
-    x = min(max(x, 0.0), 1.0)
+    x = np.minimum(np.maximum(x, 0.0), 1.0)
     return x * x * (3.0 - 2.0 * x)
-
-
-@kernel
-def _fill_shares(since, until_lift, handover, least, share):
-    """Fill each foot's share: it rises after the foot is set and falls before it is lifted."""
-    for i in range(share.shape[0]):
-        share[i] = max(smooth_step(since[i] / handover) * smooth_step(until_lift[i] / handover),
-                       least)
 
 
 class Footing:
@@ -282,8 +274,7 @@ class Footing:
         """Start the gait again, with all feet taken to be on the wall."""
         n = len(self._names)
         self.time_ns = 0    # of the gait's clock
-        self._phase = self._ahead = self._clock.at(0)
-        self._ahead_ns = 0
+        self._phase = self._clock.at(0)
         self._since = np.full(n, np.inf)
         self._off_until = np.zeros(n, dtype=np.int64)
         self._recovering = False
@@ -319,15 +310,11 @@ class Footing:
                        for i in np.flatnonzero(lost)]
         if self.moving:
             self.time_ns += dt_ns
-        self._phase = self._ahead if self._ahead_ns == self.time_ns \
-            else self._clock.at(self.time_ns)
-        moving = self.moving
-        if moving:
-            self._ahead_ns = self.time_ns + period_ns
-            self._ahead = self._clock.at(self._ahead_ns)
+        self._phase = self._clock.at(self.time_ns)
+        if self.moving:
             wanted, until_lift = self._phase.stance, self._phase.until_lift
             self.rate, self.angle = self._phase.rate, self._phase.angle
-            self.angle_ahead = self._ahead.angle
+            self.angle_ahead = self._clock.at(self.time_ns + period_ns).angle
         else:
             wanted, until_lift = self._halted(stamp_ns)
             before = self.pose
@@ -338,18 +325,18 @@ class Footing:
                 np.zeros(len(wanted))
             self.angle = before * self._phase.angle
         planted = wanted & ~self.wanted
-        if not (wanted == self.wanted).all():
-            events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
-                                 else FootEventKind.LIFTED_OFF)
-                       for i in np.flatnonzero(wanted != self.wanted)]
+        events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
+                             else FootEventKind.LIFTED_OFF)
+                   for i in np.flatnonzero(wanted != self.wanted)]
         self._since += dt_ns * 1e-9
         # A foot set after a loss is loaded at once; one set by the gait takes up load gradually.
         in_need = self._recovering & (self._off_until == 0)
-        if planted.any():
-            self._since[planted] = np.where(in_need[planted], self._handover, 0.0)
+        self._since[planted] = np.where(in_need[planted], self._handover, 0.0)
         self._since[~wanted] = 0.0
         self.wanted = wanted.copy()
-        _fill_shares(self._since, until_lift, self._handover, self._least, self.share)
+        # It rises after the foot is set and falls before it is lifted.
+        self.share = np.maximum(smooth_step(self._since / self._handover)
+                                * smooth_step(until_lift / self._handover), self._least)
         return events
 
     def _halted(self, stamp_ns: int) -> tuple[np.ndarray, np.ndarray]:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.spatial.algebra import add, load3, load9, rotate, scale, store3
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.allocation.force_allocation import (
     LEAST_MAXIMUM,
@@ -52,7 +53,7 @@ from legged_dynamics.stickybot.model.limb import (
     limb_terms,
     make_workspace,
 )
-from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, relax_limb
 
 # How :func:`choose_forces` ended: not at all, beyond what pads can hold, within it.
 UNSOLVED, BEYOND, WITHIN = range(3)
@@ -162,7 +163,7 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
     ``x`` has nominal rest positions, to which offsets add; those of swing feet decay.
     """
     index, constants, work = machine.index, machine.constants, memory.work
-    z, v, planned, matrix = x.z, x.v, memory.planned, memory.hip
+    z, v, planned = x.z, x.v, memory.planned
     accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     c, s = math.cos(z[2]), math.sin(z[2])
@@ -188,16 +189,13 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
                 if stiff + damp > 0.0:
                     offsets[at + 2 + k] = (torque + damp * offsets[at + 2 + k]) / (stiff + damp)
         # Implicit Euler of K rho + B rhodot = b: stable at any sample time.
-        rho = offsets[at:at + 3]
-        o0, o1, o2 = rho[0], rho[1], rho[2]
-        rho[0], rho[1], rho[2] = -(c * dx + s * dy), -(c * dy - s * dx), -moment
-        for j in range(3):
-            K, B = limb + HIP.stiffness + 3 * j, limb + HIP.damping + 3 * j
-            rho[j] += (constants[B] * o0 + constants[B + 1] * o1 + constants[B + 2] * o2) / dt
-            for k in range(3):
-                matrix[j, k] = constants[K + k] + constants[B + k] / dt
-        factorize(matrix, 3)
-        solve_factorized(matrix, 3, rho)
+        K, B = limb + HIP.stiffness, limb + HIP.damping
+        kept = scale(1.0 / dt, rotate(load9(constants, B), load3(offsets, at)))
+        store3(offsets, at, add(kept, (-(c * dx + s * dy), s * dx - c * dy, -moment)))
+        for j in range(9):
+            memory.hip[j // 3, j % 3] = constants[K + j] + constants[B + j] / dt
+        factorize(memory.hip, 3)
+        solve_factorized(memory.hip, 3, offsets[at:at + 3])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -255,6 +253,7 @@ class PadForesight:
         self._model, self._clock = model, clock
         self._pads = np.array([weaker(pad, deviation).packed() for pad in pads])
         self._wall = np.array([model.body.height, model.wall.normal])
+        self._nominal, _ = RestPosition.nominal(model).packed(model)
         n = model.n_limbs
         self._memory = make_sharing_memory(model.machine, model.nz)
         self._sets, self._forces = np.zeros((n, SET.width)), np.zeros((n, FORCE.width))
@@ -280,7 +279,10 @@ class PadForesight:
         # Feet that swing now and stand then are set where their limbs point.
         fresh = then.stance & ~now.stance
         z, angles = z.copy(), np.where(fresh, z[2] + self._pads[:, PAD.direction], angles)
-        self._place(z, then.angle, fresh)
+        u = self._nominal.copy()
+        u[self._model.hip_columns[:, 2]] += then.angle
+        for i in np.flatnonzero(fresh):
+            relax_limb(self._model, i, z, u)
         forward = speed * np.array([-math.sin(z[2]), math.cos(z[2])])
         start = z[:2].copy()
         for part in INSTANTS:
@@ -288,21 +290,6 @@ class PadForesight:
             if not self._carried(z, angles, then.stance):
                 return False
         return True
-
-    def _place(self, z: np.ndarray, turned: np.ndarray, fresh: np.ndarray) -> None:
-        model, at = self._model, 0
-        c, s = math.cos(z[2]), math.sin(z[2])
-        for i, limb in enumerate(model.limbs):
-            angles = z[2] + limb.rest_angle + turned[i] - sum(limb.bends) + np.cumsum(
-                [0.0, *limb.bends])
-            if fresh[i]:
-                x, y = limb.hip
-                lengths = [link.length for link in limb.links]
-                z[model.foot_columns[i]] = [
-                    z[0] + c * x - s * y - np.dot(lengths, np.cos(angles)),
-                    z[1] + s * x + c * y - np.dot(lengths, np.sin(angles))]
-                z[model.joint_columns[at]] = angles[0]
-            at += len(limb.links)
 
     def _carried(self, z: np.ndarray, angles: np.ndarray, stance: np.ndarray) -> bool:
         machine, memory, still = self._model.machine, self._memory, np.zeros(3)

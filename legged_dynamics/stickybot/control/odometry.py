@@ -57,24 +57,10 @@ class _Readings(NamedTuple):
     body: np.ndarray        # (2,): angle and rate of the body [rad, rad/s]
 
 
-class _Estimate(NamedTuple):
-    """Coordinates as the odometry has them."""
-
-    z: np.ndarray
-    v: np.ndarray
-    anchors: np.ndarray     # (N, 2) [m]: where feet stand, wall axes
-
-
 @kernel
-def _reconstruct(machine, work, readings, holds, trust, x, votes):
-    """
-    Fill coordinates z and rates v from measurements.
-
-    ``votes`` (N, 5): by limb. Votes farther than ``trust`` [m/s] from v are left out while others
-    are within.
-    """
-    index, constants, z, v = machine.index, machine.constants, x.z, x.v
-    hips, inner, anchors = readings.hips, readings.inner, x.anchors
+def _cast_votes(machine, work, readings, z, v, votes):
+    """Fill angles and rates; ``votes`` (N, 4): place and velocity of the body by each foot."""
+    index, constants, hips, inner = machine.index, machine.constants, readings.hips, readings.inner
     angle, rate = readings.body[0], readings.body[1]
     c, s = math.cos(angle), math.sin(angle)
     end = work.shape[0] - 1
@@ -93,41 +79,18 @@ def _reconstruct(machine, work, readings, holds, trust, x, votes):
         # The body's centre from the foot, and its velocity if the foot rests.
         dx, dy = c * hips[i, 0] - s * hips[i, 1], s * hips[i, 0] + c * hips[i, 1]
         wx, wy = c * hips[i, 3] - s * hips[i, 4], s * hips[i, 3] + c * hips[i, 4]
-        votes[i, 0] = work[end, END.pose] - dx + anchors[i, 0]
-        votes[i, 1] = work[end, END.pose + 1] - dy + anchors[i, 1]
+        votes[i, 0] = work[end, END.pose] - dx
+        votes[i, 1] = work[end, END.pose + 1] - dy
         votes[i, 2] = work[end, END.velocity] - wx + rate * dy
         votes[i, 3] = work[end, END.velocity + 1] - wy - rate * dx
-    trusted = 0
-    for i in range(index.shape[0]):
-        error = math.hypot(votes[i, 2] - v[0], votes[i, 3] - v[1])
-        votes[i, 4] = 1.0 if holds[i] and error <= trust else 0.0
-        trusted += int(votes[i, 4])
-    if trusted == 0:
-        # No foot agrees with the last estimate (an impact, the first sample): use all that hold.
-        for i in range(index.shape[0]):
-            votes[i, 4] = 1.0 if holds[i] else 0.0
-            trusted += int(votes[i, 4])
-    if trusted > 0:
-        px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
-        for i in range(index.shape[0]):
-            if votes[i, 4] > 0.0:
-                px += votes[i, 0]
-                py += votes[i, 1]
-                vx += votes[i, 2]
-                vy += votes[i, 3]
-        z[0], z[1], v[0], v[1] = px / trusted, py / trusted, vx / trusted, vy / trusted
-    for i in range(index.shape[0]):
-        start = index[i, LIMB.start]
-        z[start] = z[0] - votes[i, 0] + anchors[i, 0]
-        z[start + 1] = z[1] - votes[i, 1] + anchors[i, 1]
-        v[start], v[start + 1] = v[0] - votes[i, 2], v[1] - votes[i, 3]
 
 
 class WallOdometry:
     """
     Pose, velocity and foot positions from hips, inner joints and attitude.
 
-    The body starts at the wall frame's origin; ``trust`` [m/s]: see `_reconstruct`.
+    The body starts at the wall frame's origin. Limbs that give a velocity farther than ``trust``
+    [m/s] from the last one are left out while others are within.
     """
 
     def __init__(self, model: StickybotModel, trust: float):
@@ -135,13 +98,12 @@ class WallOdometry:
         self._feet, self._trust = model.foot_columns, trust
         self._readings = _Readings(np.zeros((model.n_limbs, 6)),
                                    np.zeros((2, model.n_inner_joints)), np.zeros(2))
-        self._votes = np.zeros((model.n_limbs, 5))
-        self._x = _Estimate(np.zeros(model.nz), np.zeros(model.nz), np.zeros((model.n_limbs, 2)))
-        self.z, self.v, self._anchors = self._x
+        self._votes = np.zeros((model.n_limbs, 4))
+        self.z, self.v = np.zeros((2, model.nz))
+        self._anchors = np.zeros((model.n_limbs, 2))    # m: where feet stand, wall axes
         self.holds = np.zeros(model.n_limbs, bool)
-        # Distances of feet from each other, and what they were when both had been set.
-        self._spans, self._kept = np.zeros((2, model.n_limbs, model.n_limbs))
-        self._kept[:] = math.nan
+        # Distances of feet from each other when both had been set.
+        self._kept = np.full((model.n_limbs, model.n_limbs), math.nan)
 
     def reset(self) -> None:
         """Forget where the body is and which feet hold."""
@@ -177,75 +139,45 @@ class WallOdometry:
         if not staying.any() and self.holds.any():
             # All feet change at once: use those that held so far.
             staying = self.holds
-        _reconstruct(self._machine, self._work, self._readings, staying, self._trust, self._x,
-                     self._votes)
+        z, v, votes = self.z, self.v, self._votes
+        _cast_votes(self._machine, self._work, self._readings, z, v, votes)
+        trusted = staying & (np.hypot(*(votes[:, 2:] - v[:2]).T) <= self._trust)
+        if not trusted.any():
+            # None agrees with the last estimate (an impact, the first sample): use all that hold.
+            trusted = staying
+        if trusted.any():
+            z[:2] = (votes[:, :2] + self._anchors)[trusted].mean(axis=0)
+            v[:2] = votes[trusted, 2:].mean(axis=0)
+        z[self._feet] = z[:2] - votes[:, :2]
+        v[self._feet] = v[:2] - votes[:, 2:]
         fresh = wanted & ~self.holds
         if fresh.any():
             self._anchors[fresh] = self.z[self._feet][fresh]
         self.holds = wanted.copy()
 
     def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: SlipLimits,
-                 suspected: np.ndarray) -> np.ndarray | None:
+                 suspected: np.ndarray) -> np.ndarray:
         """
-        Return which feet seem to have detached, or None when all seem to hold.
+        Return which feet seem to have detached.
 
-        ``loads`` (N,) [N]: at the hips, without the limbs' weights; ``suspected`` [s] is changed.
+        If all seem to move, those with almost no load are suspected; if all are loaded, the body
+        was pushed. ``loads`` (N,) [N]: at the hips, without the limbs' weights; ``suspected`` [s]
+        is changed.
         """
-        lost = np.empty(settled.size, bool)
-        _fill_spans(self.z, self._feet, settled, self._spans, self._kept)
-        stray = np.abs(self._spans - self._kept) > limits.span      # False where NaN
-        lost[:] = settled & (loads < limits.load) & stray.any(axis=1)
-        return lost if _suspect(self._x, self._feet, settled, loads, dt, limits, suspected,
-                                lost) else None
-
-
-@kernel
-def _fill_spans(z, feet, settled, spans, kept):
-    """Fill the distances between feet, and keep the first of each pair while both are settled."""
-    for i in range(settled.shape[0]):
-        for j in range(settled.shape[0]):
-            spans[i, j] = math.hypot(z[feet[i, 0]] - z[feet[j, 0]], z[feet[i, 1]] - z[feet[j, 1]])
-            if i == j or not (settled[i] and settled[j]):
-                kept[i, j] = math.nan
-            elif math.isnan(kept[i, j]):
-                kept[i, j] = spans[i, j]
-
-
-@kernel
-def _suspect(x, feet, settled, loads, dt, limits, suspected, lost):
-    """
-    Fill the feet that are lost; return whether any is.
-
-    If all seem to move, those with almost no load are suspected; if all are loaded, the body was
-    pushed.
-
-    ``feet`` (N, 2): coordinate indices; ``lost`` comes with those of which other signs are known;
-    ``suspected`` (N,) [s] is changed.
-    """
-    z, v, anchors = x.z, x.v, x.anchors
-    n, moving, watched = lost.shape[0], 0, 0
-    for i in range(n):
-        if settled[i]:
-            fx, fy = feet[i, 0], feet[i, 1]
-            watched += 1
-            if (lost[i] or math.hypot(v[fx], v[fy]) > limits.speed or math.hypot(
-                    z[fx] - anchors[i, 0], z[fy] - anchors[i, 1]) > limits.distance):
-                lost[i] = True
-                moving += 1
-    heaviest = 0.0
-    for i in range(n):
-        heaviest = max(heaviest, loads[i] if settled[i] else 0.0)
-    for i in range(n):
-        if moving == watched and moving > 1 and loads[i] > IDLE_PART * heaviest:
-            lost[i] = False
-    found = False
-    for i in range(n):
-        suspected[i] = suspected[i] + dt if lost[i] else 0.0
-        lost[i] = suspected[i] > limits.duration
-        if lost[i]:
-            suspected[i] = 0.0
-            found = True
-    return found
+        feet, speeds = self.z[self._feet], self.v[self._feet]
+        spans = np.hypot(*(feet[:, None] - feet).T)
+        kept = np.where(np.isnan(self._kept), spans, self._kept)
+        self._kept = np.where(np.outer(settled, settled), kept, math.nan)
+        stray = np.abs(spans - self._kept) > limits.span        # False where NaN
+        doubtful = settled & ((loads < limits.load) & stray.any(axis=1)
+                              | (np.hypot(*speeds.T) > limits.speed)
+                              | (np.hypot(*(feet - self._anchors).T) > limits.distance))
+        if doubtful.sum() > 1 and (doubtful == settled).all():
+            doubtful &= loads <= IDLE_PART * loads[settled].max()
+        suspected[:] = np.where(doubtful, suspected + dt, 0.0)
+        lost = suspected > limits.duration
+        suspected[lost] = 0.0
+        return lost
 
 
 # -------------------------------------------------------------------------------------------------

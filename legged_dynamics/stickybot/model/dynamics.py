@@ -21,7 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.spatial.algebra import dot, load3, load9, rotate, subtract
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.model.limb import (
@@ -40,6 +42,7 @@ from legged_dynamics.stickybot.model.limb import (
     servo_torque,
 )
 from legged_dynamics.stickybot.model.robot import (
+    Body,
     RestPosition,
     StickybotModel,
     StickybotState,
@@ -59,7 +62,8 @@ def limb_accelerations(machine, work, first, last, attached, x, zdd, forces):
         # itself, and the body last: no system of all coordinates is formed.
         limb_terms(index, constants, work, i, z, v)
         deflection = hip_deflection(c, s, z, v, work)
-        bx, by, moment, power, loss = hip_force(constants, limb, deflection, start - 3, u, ud)
+        hip, power, loss = hip_force(constants, limb, deflection, start - 3, u, ud)
+        bx, by, moment = hip
         fx, fy = c * bx - s * by, s * bx + c * by
         # Generalised forces on the limb (11): bias, and the hip's reaction by the end's Jacobian.
         work[0, WORK.solution] = -work[0, WORK.bias] - fx
@@ -304,12 +308,10 @@ def stored(machine, work, x, zdd, out, rate):
         # Elastic energy of the hip, e^T K e / 2 with e = d - r, and its rate e^T K edot.
         limb_terms(index, constants, work, i, z, v)
         d = hip_deflection(body_c, body_s, z, v, work)
-        for j in range(3):
-            pull, at = 0.0, start - 3
-            for k in range(3):
-                pull += constants[limb + HIP.stiffness + 3 * j + k] * (d[k] - u[at + k])
-            out[STORED.potential] += 0.5 * pull * (d[j] - u[at + j])
-            rate[STORED.potential] += pull * (d[3 + j] - ud[at + j])
+        e = subtract(d[:3], load3(u, start - 3))
+        pull = rotate(load9(constants, limb + HIP.stiffness), e)
+        out[STORED.potential] += 0.5 * dot(pull, e)
+        rate[STORED.potential] += dot(pull, subtract(d[3:], load3(ud, start - 3)))
     # mass_center still holds the first moment: it is divided by the mass below.
     out[STORED.potential] -= gx * out[STORED.mass_center] + gy * out[STORED.mass_center + 1]
     rate[STORED.potential] -= gx * out[STORED.momentum] + gy * out[STORED.momentum + 1]
@@ -355,6 +357,127 @@ def flow(machine, z, forces, out):
     out[TOTAL.work], out[TOTAL.damped] = power, loss
     out[TOTAL.impulse], out[TOTAL.impulse + 1] = fx + mass * gx, fy + mass * gy
     out[TOTAL.angular_impulse] = moment
+
+
+# -------------------------------------------------------------------------------------------------
+# Jacobian of the accelerations with positions and rates.
+#
+# A limb is coupled with the other limbs through the body only, so that a difference quotient with
+# one of its coordinates moves that limb alone.
+
+
+# Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
+# of them, and their curvature matters over centimetres and radians.
+POSITION_STEP = 1e-7        # m or rad
+VELOCITY_STEP = 1e-6        # m/s or rad/s
+# Stages of the method whose memory the stepper holds.
+STAGES = 6
+# Rows of `Stepper.vectors`: accelerations and flows of a stage, their drift as the rest positions
+# move, the right side of its equations, and the accelerations of a moved state.
+DERIVATIVE, DRIFT, RHS, MOVED = VECTORS = range(4)
+
+
+class Stepper(NamedTuple):
+    """
+    Memory for one step of a robot with nz coordinates.
+
+    Attributes
+    ----------
+    work : (s + 1, WORK.mass_matrix + 2 s) array
+    by_position, by_velocity : (nz + N_FLOWS, nz) array
+        Jacobian of the accelerations, and of the rates of work, loss and impulses.
+    matrix : (nz, nz) array
+    pivots : (nz,) int array
+    stages : (6, 2 nz + N_FLOWS) array
+    vectors : (4, nz + N_FLOWS) array
+    limb_forces : (N, FORCE.width) array
+
+    """
+
+    work: np.ndarray
+    by_position: np.ndarray
+    by_velocity: np.ndarray
+    matrix: np.ndarray
+    pivots: np.ndarray
+    stages: np.ndarray
+    vectors: np.ndarray
+    limb_forces: np.ndarray
+
+
+def make_stepper(model: StickybotModel) -> Stepper:
+    """Return memory for steps of a robot."""
+    nz, rows = model.nz, model.nz + N_FLOWS
+    return Stepper(make_workspace(model.machine), np.zeros((rows, nz)), np.zeros((rows, nz)),
+                   np.zeros((nz, nz)), np.zeros(nz, np.int64), np.zeros((STAGES, nz + rows)),
+                   np.zeros((len(VECTORS), rows)), np.zeros((model.n_limbs, FORCE.width)))
+
+
+def free_coordinates(model: StickybotModel, attached: np.ndarray) -> np.ndarray:
+    """Return the coordinates that are free to move: all but the places of attached feet."""
+    return np.setdiff1d(np.arange(model.nz), model.foot_columns[attached])
+
+
+@kernel
+def _fill_column(machine, step, attached, x, now, limbs, column, by_rate):
+    """
+    Fill the column of a coordinate, or of its rate, by a forward difference of some limbs.
+
+    ``now``: zdd and forces of the present state; ``limbs``: the first, and the one after the last.
+    """
+    place, size = (x.v, VELOCITY_STEP) if by_rate else (x.z, POSITION_STEP)
+    J = step.by_velocity if by_rate else step.by_position
+    flows = J[x.z.shape[0]:]
+    (zdd, forces), (first, last) = now, limbs
+    index, constants = machine.index, machine.constants
+    moved, other = step.vectors[MOVED], step.limb_forces
+    _, sx, sy = limb_mass(machine, first, x.z)
+    kept = place[column]
+    place[column] = kept + size
+    # The step as it was rounded, and not as it was meant: the quotient gains digits.
+    scale = 1.0 / (place[column] - kept)
+    limb_accelerations(machine, step.work, first, last, attached, x, moved, other)
+    _, to_x, to_y = limb_mass(machine, first, x.z)
+    place[column] = kept
+    flows[TOTAL.angular_impulse, column] += scale * (
+        (to_x - sx) * constants[BODY.gravity_y] - (to_y - sy) * constants[BODY.gravity_x])
+    for i in range(first, last):
+        start = index[i, LIMB.start]
+        for j in range(start, start + index[i, LIMB.n_links] + 2):
+            J[j, column] = (moved[j] - zdd[j]) * scale
+        for j in range(FORCE.width):
+            other[i, j] = (other[i, j] - forces[i, j]) * scale
+        J[0, column] += other[i, FORCE.hip] / constants[BODY.mass]
+        J[1, column] += other[i, FORCE.hip + 1] / constants[BODY.mass]
+        J[2, column] += other[i, FORCE.body_moment] / constants[BODY.inertia]
+        rx, ry = other[i, FORCE.reaction], other[i, FORCE.reaction + 1]
+        flows[TOTAL.work, column] += other[i, FORCE.power]
+        flows[TOTAL.damped, column] += other[i, FORCE.loss]
+        flows[TOTAL.impulse, column] += rx
+        flows[TOTAL.impulse + 1, column] += ry
+        flows[TOTAL.angular_impulse, column] += x.z[start] * ry - x.z[start + 1] * rx
+
+
+@kernel
+def jacobians(machine, step, attached, x, zdd, forces):
+    """
+    Fill the Jacobians of accelerations and of the rates of work, loss and impulses.
+
+    ``zdd`` and ``forces`` are of the present state; z and v are restored.
+    """
+    index, constants, now = machine.index, machine.constants, (zdd, forces)
+    step.by_position[:] = 0.0
+    step.by_velocity[:] = 0.0
+    turning = x.z.shape[0] + TOTAL.angular_impulse
+    step.by_position[turning, 0] = constants[BODY.mass] * constants[BODY.gravity_y]
+    step.by_position[turning, 1] = -constants[BODY.mass] * constants[BODY.gravity_x]
+    for by_rate in (False, True):
+        for column in range(3):
+            _fill_column(machine, step, attached, x, now, (0, index.shape[0]), column, by_rate)
+        for i in range(index.shape[0]):
+            start = index[i, LIMB.start]
+            for column in range(start + 2 if attached[i] else start,
+                                start + 2 + index[i, LIMB.n_links]):
+                _fill_column(machine, step, attached, x, now, (i, i + 1), column, by_rate)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -441,3 +564,49 @@ def load_of(model: StickybotModel, state: StickybotState, body_acceleration: np.
     body = model.body
     return Load(grasp, np.array([*force, moment]),
                 np.array([body.mass, body.mass, body.inertia]), feet)
+
+
+# -------------------------------------------------------------------------------------------------
+# Damping of the hips: Karpick's design rule (36)-(37).
+#
+# It treats each axis of each hip separately, with 1/N of the body's mass or inertia on it::
+#
+#     b_xy = 2 zeta sqrt(m_cg k_xy / N)        b_phi = 2 zeta sqrt(I_cg k_phi / N)      (36), (37)
+#
+# The hips are coupled through body and limbs, so zeta = 1 is nominal: the mode in which the body
+# bends k_phi over a limb's length, for example, has about half of that damping.
+
+
+def nominal_damping(body: Body, stiffness: np.ndarray, n_limbs: int, ratio: float = 1.0
+                    ) -> np.ndarray:
+    """
+    Return hip damping by (36) and (37), (3,) [N s/m, N s/m, N m s/rad].
+
+    Parameters
+    ----------
+    body : Body
+        Mass and inertia to be damped.
+    stiffness : (3,) array [N/m, N/m, N m/rad]
+        Of one hip, or the diagonal of its matrix.
+    n_limbs : int
+        How many hips share the body.
+    ratio : float
+        Nominal damping ratio zeta; Karpick has 1.
+
+    Returns
+    -------
+    (3,) array [N s/m, N s/m, N m s/rad]
+        Damping of each axis of a hip.
+
+    Raises
+    ------
+    ConfigurationError
+        When the ratio or a stiffness is negative, or there is no limb.
+
+    """
+    k = np.asarray(stiffness, dtype=float)
+    if k.shape != (3,) or not (k >= 0.0).all() or n_limbs < 1 or not ratio >= 0.0:
+        raise ConfigurationError(
+            'expected 3 stiffnesses of at least 0, at least one limb and a ratio of at least 0, '
+            f'got {stiffness!r}, {n_limbs!r} and {ratio!r}')
+    return 2.0 * ratio * np.sqrt(np.array([body.mass, body.mass, body.inertia]) * k / n_limbs)

@@ -25,7 +25,7 @@ The kernels of this package share their arguments:
 ``forces``                (N, FORCE.width) array of the forces at and in the limbs
 ``i``                     number of a limb
 ``pads``                  (N, PAD.width) array, see `adhesion`
-``step``                  a `Stepper`, see `jacobian`
+``step``                  a `Stepper`, see `dynamics`
 ========================  =====================================================================
 """
 from __future__ import annotations
@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.spatial.algebra import add, dot, load3, load9, rotate, subtract
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
 
@@ -255,18 +256,13 @@ def hip_force(constants, limb, deflection, rest, u, ud):
     ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver
     ``-F . rdot``. ``limb``, ``rest``: offsets of its constants and rest position.
     """
-    K, B = limb + HIP.stiffness, limb + HIP.damping
-    e0, e1, e2 = deflection[0] - u[rest], deflection[1] - u[rest + 1], deflection[2] - u[rest + 2]
-    r0, r1, r2 = (deflection[3] - ud[rest], deflection[4] - ud[rest + 1],
-                  deflection[5] - ud[rest + 2])
-    b0 = constants[B] * r0 + constants[B + 1] * r1 + constants[B + 2] * r2
-    b1 = constants[B + 3] * r0 + constants[B + 4] * r1 + constants[B + 5] * r2
-    b2 = constants[B + 6] * r0 + constants[B + 7] * r1 + constants[B + 8] * r2
-    f0 = constants[K] * e0 + constants[K + 1] * e1 + constants[K + 2] * e2 + b0
-    f1 = constants[K + 3] * e0 + constants[K + 4] * e1 + constants[K + 5] * e2 + b1
-    f2 = constants[K + 6] * e0 + constants[K + 7] * e1 + constants[K + 8] * e2 + b2
-    return (f0, f1, f2, -(f0 * ud[rest] + f1 * ud[rest + 1] + f2 * ud[rest + 2]),
-            b0 * r0 + b1 * r1 + b2 * r2)
+    moved = load3(ud, rest)
+    slip = subtract(deflection[3:], moved)
+    damping = rotate(load9(constants, limb + HIP.damping), slip)
+    spring = rotate(load9(constants, limb + HIP.stiffness),
+                    subtract(deflection[:3], load3(u, rest)))
+    force = add(spring, damping)
+    return force, -dot(force, moved), dot(damping, slip)
 
 
 @kernel

@@ -486,18 +486,22 @@ def unloaded_state(model: StickybotModel, pose: np.ndarray | None = None,
     z = np.zeros(model.nz)
     z[:3] = np.zeros(3) if pose is None else fitting(pose, (3,), 'a body pose')
     u, _ = (rest or RestPosition.nominal(model)).packed(model)
-    c, s = np.cos(z[2]), np.sin(z[2])
-    work = make_workspace(model.machine)
     for i in range(model.n_limbs):
-        n, start = model.machine.index[i, LIMB.n_links], model.machine.index[i, LIMB.start]
-        r = u[start - 3:start]
-        bends = u[start:start + n - 1]
-        z[start + 2] = z[2] + r[2] - bends.sum()
-        z[start + 3:start + 2 + n] = bends
-        limb_terms(*model.machine, work, i, z, np.zeros(model.nz))
-        hip = np.array([c * r[0] - s * r[1], s * r[0] + c * r[1]])
-        z[start:start + 2] = z[:2] + hip - work[-1, :2]
+        relax_limb(model, i, z, u)
     return StickybotState.unpacked(model, z, np.zeros(model.nz), np.ones(model.n_limbs, bool))
+
+
+def relax_limb(model: StickybotModel, i: int, z: np.ndarray, u: np.ndarray) -> None:
+    """Place limb i in ``z`` where its springs are relaxed, by the body's pose and ``u``."""
+    n, start = model.machine.index[i, LIMB.n_links], model.machine.index[i, LIMB.start]
+    c, s = np.cos(z[2]), np.sin(z[2])
+    x, y, angle = u[start - 3:start]
+    bends, work = u[start:start + n - 1], make_workspace(model.machine)
+    z[start:start + 2] = 0.0
+    z[start + 2] = z[2] + angle - bends.sum()
+    z[start + 3:start + 2 + n] = bends
+    limb_terms(*model.machine, work, i, z, np.zeros(model.nz))
+    z[start:start + 2] = z[:2] + np.array([c * x - s * y, s * x + c * y]) - work[-1, :2]
 
 
 # -------------------------------------------------------------------------------------------------
