@@ -112,6 +112,7 @@ NOTHING = {
     'double_support': (['FOLDER'], {}),
     'faults': (['--rows', 'no such row'], {}),
     'faults --in-process': (['--in-process', '--rows', 'no such row'], {}),
+    'faults_joint': (['--robots', 'go2'], {'Guarded': missing}),
     'fuzz_files': (['--count', '0', '--kind', 'node YAML'], {}),
     'motion_only': (['FOLDER'], {}),
     'motion_only --simulated': (['--simulated', 'talos-stand'], {'recording': missing}),

@@ -78,7 +78,7 @@ _H1_2 = (*_both('hip_yaw', 'hip_pitch', 'hip_roll', 'knee', 'ankle_pitch', 'ankl
          'torso_joint', *_ARMS)
 
 # Order and modes are those of unitree_sdk2_python, example/<name>/low_level: the constants and the
-# stand example of go2 and b2, <name>_low_level_example.py of the others.
+# stand example of go2 and b2, the low-level example of the others.
 ROBOTS: dict[str, UnitreeRobot] = {robot.name: robot for robot in (
     UnitreeRobot('go2', 'unitree_go', _QUADRUPED, _QUADRUPED_FEET, (1,) * 12,
                  'go2_description', 'robots/go2_description/urdf/go2_description.urdf'),

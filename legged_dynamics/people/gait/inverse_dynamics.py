@@ -40,7 +40,7 @@ from legged_dynamics.dynamics.newton_euler import (
     joint_efforts,
     subtract_external_wrenches,
 )
-from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import COM, MASS
 from legged_dynamics.model.robot_model import RobotModel
@@ -163,8 +163,11 @@ class GaitInverseDynamics:
         Return the same motion on other feet, without computing its dynamics again.
 
         ``model``: of the same bodies, with further frames without mass, as soles are;
-        ``ground_velocity`` as in `of`.
+        ``ground_velocity`` as in `of`. ConfigurationError for other bodies or joints.
         """
+        if not all(np.array_equal(*tables) for tables in zip(model.tree, self.model.tree)):
+            raise ConfigurationError('expected a model of the same bodies and joints, got others: '
+                                     'compute its inverse dynamics anew')
         motion, n, nf = self.motion, len(self.motion), len(feet)
         table, bodies = feet_table(model, feet), body_workspace(model)
         states, found = np.zeros((nf, N_FOOT_STATE)), np.zeros((n, nf, N_FOOT_STATE))
