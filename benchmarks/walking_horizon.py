@@ -26,7 +26,7 @@ from benchmarks.walking_robots import Laboratory, Push, Run, bumps, walk
 from benchmarks.zoo.robots import MissingRobot
 from legged_dynamics.dynamics.composite_body import CompositeBody
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.spatial.rotations import rotation_vector
+from legged_dynamics.spatial.rotations import rotation_vector, skew
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.walking import Walker, Walking
 from legged_dynamics.workspace.walking.stance import turned
@@ -110,10 +110,9 @@ class Horizon(Walker):
         members = np.argwhere(down)
         forces = np.zeros((STEPS, 6, 3 * len(members)))
         for j, (k, i) in enumerate(members):
-            x, y, z = feet[k, i] - (place + travel[:3] * (k + 0.5) * dt if k else center)
+            arm = feet[k, i] - (place + travel[:3] * (k + 0.5) * dt if k else center)
             forces[k, :3, 3 * j:3 * j + 3] = GRAVITY * np.eye(3)
-            forces[k, 3:, 3 * j:3 * j + 3] = mass * GRAVITY * inverse @ np.array(
-                [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+            forces[k, 3:, 3 * j:3 * j + 3] = mass * GRAVITY * inverse @ skew(arm)
         # Places and velocities after each step by the accelerations of it and those before.
         age = np.subtract.outer(np.arange(1, STEPS + 1), np.arange(STEPS))
         after = (dt * dt * (age - 0.5) * (age > 0), dt * (age > 0))

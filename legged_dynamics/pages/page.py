@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -315,6 +316,7 @@ def command_line(otherwise: str) -> str:
         sys.argv[0]).name.startswith(('legged-dynamics', '__main__')) else otherwise
 
 
+@cache
 def versions() -> str:
     """Return the versions of the package, numpy, scipy, numba and Python."""
     found = []

@@ -98,7 +98,7 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
                         advice='Let the driver stamp each message when the sensor was read.')]
     ratio = float(stamp[-1] - stamp[0]) / max(float(receipt[-1] - receipt[0]), 1.0)
     drift = abs(math.log(max(ratio, 1e-9)))
-    # A simulator's time goes as fast as it can, and begins where it likes.
+    # A simulator's time goes as fast as it can.
     if drift > 0.02 and not simulated:
         found.append(Finding('time_base', (name,), f'The clock of {name} runs {ratio:.4g} times '
                              "as fast as the recorder's: stamps in another unit, or a bag played "

@@ -327,7 +327,7 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
     q, v = (np.array([getattr(m, name) for m in measurements])
             for name in ('position', 'velocity'))
     phases = phases_of(time, q, v, contact, feet)
-    errors, weighed = _with_scales(problem, samples.time, at, records['fused'].force, samples.up,
+    errors, weighed = _with_scales(problem, at, records['fused'].force, samples.up,
                                    phases, feet, scales or {})
     squares = _changes_by_errors(model, config, settings, measurements, records['fused'], problem,
                                  errors)
@@ -407,9 +407,8 @@ def _problem(applied: RobotModel, config: RobotConfig, measurements: Sequence[Me
     return TorqueErrorProblem(applied, config, samples, contact[at]), samples, at
 
 
-def _with_scales(problem: TorqueErrorProblem, time: np.ndarray, at: np.ndarray,
-                 force: np.ndarray, up: np.ndarray, phases: Phases, feet: Sequence[str],
-                 scales: Mapping[str, float]
+def _with_scales(problem: TorqueErrorProblem, at: np.ndarray, force: np.ndarray, up: np.ndarray,
+                 phases: Phases, feet: Sequence[str], scales: Mapping[str, float]
                  ) -> tuple[TorqueErrors, dict[str, tuple[float, float, float, float]]]:
     where = np.flatnonzero(phases.still[at])
     if scales and not len(where):

@@ -268,17 +268,13 @@ class GaitInverseDynamics:
         normal = np.where(pressed, f[..., 2], np.nan)
         return np.stack([-m[..., 1] / normal, m[..., 0] / normal], axis=-1)
 
-    def sole_points(self, per_side: int = 5) -> list[np.ndarray]:
-        """
-        Return points of each sole in the world, (n, k, 3) [m], over all that may touch the ground.
-
-        ``per_side``: along its length.
-        """
+    def sole_points(self) -> list[np.ndarray]:
+        """Return points of each sole, (n, k, 3) [m], world, over all that may touch the ground."""
         found = []
         for i, foot in enumerate(self.feet):
             origin = self.base_position + self.foot_arm[:, i]
             front, back, left, right = foot.edges
-            x = np.linspace(back, front, per_side if front > back else 1)
+            x = np.linspace(back, front, 5 if front > back else 1)
             y = np.linspace(right, left, 3 if left > right else 1)
             grid = np.array([[a, b, 0.0] for a in x for b in y])
             found.append(origin[:, None] + foot.touching(self.foot_rotation[:, i], UP, grid))

@@ -146,15 +146,15 @@ def belt_velocity(words: Sequence[str], feet: Sequence[str],
     return np.tile(moved, (len(base_rotation), 1, 1))
 
 
-def found_belt(dynamics: GaitInverseDynamics, settings: BeltSettings = BELT
-               ) -> np.ndarray | None:
+def found_belt(dynamics: GaitInverseDynamics) -> np.ndarray | None:
     """Return a belt's velocity (3,), common to all stance soles; None if zero or unclear."""
-    height = np.stack([part[..., 2].min(axis=1) for part in dynamics.sole_points()], axis=1)
-    near, seen = settings.flat_height * dynamics.leg_length, []
-    for i, part in enumerate(dynamics.sole_points()):
-        stance = (dynamics.load > settings.least_load) & (height.argmin(axis=1) == i) & (
+    soles = dynamics.sole_points()
+    height = np.stack([part[..., 2].min(axis=1) for part in soles], axis=1)
+    near, seen = BELT.flat_height * dynamics.leg_length, []
+    for i, part in enumerate(soles):
+        stance = (dynamics.load > BELT.least_load) & (height.argmin(axis=1) == i) & (
             height[:, i] < np.percentile(height[:, i], 5.0) + near)
-        if stance.sum() < settings.fewest:
+        if stance.sum() < BELT.fewest:
             return None
         # The lowest part of a rigid sole moves back faster than the belt while the heel rises.
         turning = np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], axis=0), axis=(1, 2))
@@ -164,8 +164,8 @@ def found_belt(dynamics: GaitInverseDynamics, settings: BeltSettings = BELT
     common = np.mean([np.median(values, axis=0) for values in seen], axis=0)
     speed = float(np.linalg.norm(common))
     spread = max(float(np.median(np.linalg.norm(values - common, axis=1))) for values in seen)
-    if (speed < settings.least_speed * speed_scale(dynamics)
-            or spread > settings.largest_spread * speed):
+    if (speed < BELT.least_speed * speed_scale(dynamics)
+            or spread > BELT.largest_spread * speed):
         return None
     return np.append(common, 0.0)
 
@@ -305,7 +305,7 @@ class Alignment:
 
 def align(dynamics: GaitInverseDynamics, plates: Plates,
           settings: GaitSettings | None = None) -> Alignment:
-    """Return the differences of clock, place and mass between plates and motion."""
+    """Return the differences of clock and mass between plates and motion."""
     force, weight = dynamics.wrench[:, :3], dynamics.weight
     truth = plates.force.sum(axis=1)
     valid = plates.valid & np.isfinite(truth).all(axis=1)

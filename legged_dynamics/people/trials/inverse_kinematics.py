@@ -132,6 +132,8 @@ def _tool(task: dict[str, Any]) -> dict[str, Any]:
 
 def _error_of(path: Path) -> str:
     """Return a note on the distance between markers and model."""
+    if not path.is_file():
+        return 'OpenSim did not say how far the markers are from those of the model.'
     table = read_storage(path)
     column = table.values[:, table.names.index('marker_error_RMS')]
     rms = float(np.sqrt(np.mean(column ** 2)))

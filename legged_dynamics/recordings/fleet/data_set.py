@@ -137,7 +137,7 @@ topic | string | | Joint states or IMU.
 messages | int64 | | Messages that could be used.
 rate | double | Hz | Messages over time, by their stamps.
 received | double | Hz | By the recorder's clock.
-interval | double | ms | Median between stamps (of the first million).
+interval | double | ms | Median between stamps.
 lost | double | | Part of the messages expected by the usual interval that did not arrive.
 stamp_jitter | double | ms | Standard deviation of the intervals between stamps.
 receipt_jitter | double | ms | Of those between receipts.
