@@ -73,6 +73,11 @@ class _LiftClock:
         self._time += time_step
         self._update()
 
+    @property
+    def resting(self) -> bool:
+        """Whether all feet stand."""
+        return bool(self.stance.all())
+
     def _update(self) -> None:
         self.lifted = int(self._time / EXERCISE.lift_time) % self._count
         phase = self._time % EXERCISE.lift_time

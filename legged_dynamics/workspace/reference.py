@@ -375,6 +375,14 @@ class ReferenceGenerator:
         still[0, :3] = pose.position
         self._go([stamp_ns], [_segment(pose.rotation, still, still, 1e-9)])
 
+    def hold(self, stamp_ns: int) -> None:
+        """Come to rest as soon as the limits allow, beginning at ``stamp_ns``."""
+        now, limits = self.at(stamp_ns), self._limits()
+        v, w = now.rotation @ now.twist[:3], now.twist[3:]
+        T = max(1.5 * np.linalg.norm(v) / limits[1], 1.5 * np.linalg.norm(w) / limits[3],
+                self.settings.shortest_motion)
+        self._go([stamp_ns], [self._from_now(now, now.position + 0.5 * T * v, 0.5 * T * w, T)])
+
     def move_to(self, stamp_ns: int, pose: BodyPose, duration: float | None = None) -> float:
         """
         Move to a pose and rest there.

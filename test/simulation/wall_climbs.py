@@ -15,12 +15,16 @@ from legged_dynamics.stickybot.model.joints import LimbJoints, urdf
 YAML = CONFIG / 'robots' / 'stickybot.yaml'
 
 
+NOISELESS = SensorNoise(position=0.0, velocity=0.0, effort=0.0, effort_gain=0.0, gyro=0.0,
+                        accelerometer=0.0, orientation=0.0, gyro_bias=0.0, accelerometer_bias=0.0)
+
+
 def plant_of(model, **changes):
     """Return a plant with noise-free sensors and strong motors for any climber."""
     limbs = LimbJoints(model)
     plant = ClimbingPlant(
         urdf=urdf(model), base_link='body', imu_link='imu_link', feet=limbs.feet,
-        joints=limbs.names, noise=SensorNoise(), rate=500.0, timestep=1e-4, command_timeout=0.1,
+        joints=limbs.names, noise=NOISELESS, rate=500.0, timestep=1e-4, command_timeout=0.1,
         climber=model, limbs=limbs, pads=None, effort_limits=np.full(len(limbs.names), 1e5),
         fault=None)
     return replace(plant, **changes)

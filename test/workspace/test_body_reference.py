@@ -81,6 +81,8 @@ def test_a_new_wish_on_the_way_makes_no_jump():
     after = reference.at(stamp)
     np.testing.assert_allclose(after.packed, before.packed, atol=1e-9)
     check_derivatives(reference, 6.37, 6.37 + duration)
+    reference.hold(round(6.8 * S))
+    check_derivatives(reference, 6.8, reference.end_ns / S)
 
 
 def test_a_trajectory_passes_its_poses_at_their_times():

@@ -17,16 +17,11 @@ from legged_dynamics.estimation import LegOdometry, Measurement
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.spatial.rotations import rotation_from_vector
-from legged_dynamics.workspace import (
-    BodyPose,
-    BodyTarget,
-    ReachLimiter,
-    WorkspaceController,
-)
+from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.prediction import StatePredictor
 from legged_dynamics.workspace.walking import Walking, make_walker
-from legged_dynamics.workspace.walking.footholds import STEPS, fall, fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import (
     GAITS,
     fastest,
@@ -451,6 +446,36 @@ def test_a_falling_pendulum_is_where_its_equation_brings_it(time):
     assert fast == pytest.approx(v, abs=1e-3)
 
 
+def test_a_trot_brings_feet_nearer_to_their_hips_where_efforts_are_large(anymal):
+    """The part is what the legs' own statics say: half the weight on a foot, by Jacobians."""
+    model, config = anymal.known, anymal.config
+    q = anymal.data.qpos[anymal._qpos].copy()
+    poses = body_poses(model, q)
+    places = np.array([link_pose(model, poses, foot.link).p for foot in config.feet])
+    legs, weight = SwingLegs(model, config.feet, range(4)), model.total_mass * GRAVITY
+    scale = np.array([0.8, 1.0, 1.0])
+    here, _ = legs.effort_at(q, places, 0.5 * weight, model.effort_limits)
+    nearer, there = legs.effort_at(q, places.mean(axis=0) + (places - places.mean(axis=0)) * scale,
+                                   0.5 * weight, model.effort_limits)
+    assert nearer < here < 1.0
+    found = np.array([link_pose(model, body_poses(model, there), foot.link).p
+                      for foot in config.feet])
+    assert found[:, 0] == pytest.approx(places[:, 0].mean() + 0.8 * (
+        places[:, 0] - places[:, 0].mean()), abs=2e-3)
+    # Virtual work: the effort is the change of the foot's height with the joint, times the force.
+    step, efforts = 1e-5, np.zeros(len(q))
+    for j in range(len(q)):
+        moved = q.copy()
+        moved[j] += step
+        up = [link_pose(model, body_poses(model, moved), foot.link).p[2] for foot in config.feet]
+        efforts[j] = np.abs(np.array(up) - places[:, 2]).max() / step * 0.5 * weight
+    worst = max(np.linalg.norm(efforts[leg] / model.effort_limits[leg], 4)
+                for leg in np.arange(12).reshape(4, 3))
+    assert here == pytest.approx(worst, rel=1e-3)
+    far, _ = legs.effort_at(q, places * [3.0, 3.0, 1.0], 0.5 * weight, model.effort_limits)
+    assert far == np.inf
+
+
 @dataclass
 class SimpleState:
     """What a predictor moves."""
@@ -521,13 +546,14 @@ def test_a_foothold_beyond_the_reach_of_a_leg_is_shortened_to_it_and_said(anymal
     place = steps.reachable(0, hip + side, 0j, 0.0)
     assert steps.shortened == {0}
     assert abs(place - hip) < 0.6 * walker.height
-    # There the leg can stand, bent and within its joints' limits, and no further.
-    limiter, base = ReachLimiter(model, config, STEPS.bent), state.position
-    alone = replace(state, contact=np.array([True, False, False, False]))
-    off = np.array([(place - hip).real, (place - hip).imag, 0.0])
-    for part, reached in ((0.99, True), (1.1, abs(place - hip) > 0.54 * walker.height)):
-        pose = BodyPose(base - part * off, state.rotation)
-        assert (limiter.furthest(alone, measurement.position, pose)[1] == 1.0) == reached
+    # There the leg can stand, within its joints' limits.
+    places = feet.copy()
+    places[0, :2] = place.real, place.imag
+    q, reached = walker._swing.legs(range(4)).standing_at(measurement.position, places)
+    assert reached[0]
+    leg = np.arange(12)[[name.startswith(config.feet[0].link[:2]) for name in model.joint_names]]
+    low, high = model.position_limits[leg].T
+    assert ((q[leg] >= low) & (q[leg] <= high)).all()
 
 
 def test_a_swinging_joint_stops_before_its_limit():

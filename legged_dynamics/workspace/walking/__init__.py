@@ -6,11 +6,9 @@ import warnings
 from legged_dynamics.workspace.walking.gaits import GAITS
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.supervisor import Walking
-from legged_dynamics.workspace.walking.walker import Walker, WalkPlan
+from legged_dynamics.workspace.walking.walker import Walker, WalkPlan, make_walker
 
 __all__ = ['GAITS', 'WalkPlan', 'WalkSettings', 'Walker', 'Walking', 'make_walker']
-
-make_walker = Walker
 
 
 def __getattr__(name: str) -> type[Walker]:

@@ -18,19 +18,18 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.jit import lean_kernel
-from legged_dynamics.workspace.reach import ReachLimiter
-from legged_dynamics.workspace.reference import BodyPose
 from legged_dynamics.workspace.walking.gaits import Timing
-from legged_dynamics.workspace.walking.stance import Pendulum, Stance, heading_of, turned
+from legged_dynamics.workspace.walking.stance import Pendulum, Stance, turned
+from legged_dynamics.workspace.walking.swing import SwingLegs
 
 # A vector across the ground.
 Plane = TypeVar('Plane', np.ndarray, complex)
@@ -45,14 +44,9 @@ class FootholdSettings:
     """
 
     reach: float = 0.55     # longest step from its planned place
-    # Least singular value of a leg on a point at its foothold, in lengths of the leg: at half,
-    # pushes stretch knees to where they cannot push back.
-    bent: float = 0.1
     # Of the stance's width: least distance of soles; by the rest a step leads back to the way.
     apart: float = 0.8
-    # Of a swing, at its end: its foothold stays, and any touch near the plane of the others is the
-    # ground.
-    fixed: float = 0.22
+    fixed: float = 0.22     # of a swing, from when its foothold stays
     press: float = 0.01     # depth below the ground at which feet aim
     reckoned: float = 0.5   # of a sole, with which a step reckons until it lands
     # How much faster than planned a foot goes that must land a tenth of the height further.
@@ -60,14 +54,28 @@ class FootholdSettings:
     # Largest acceleration of a foot of soles across the ground, in g. A leg that is swung faster
     # throws the body on, which asks for a longer step; at half, pushes ahead are not caught.
     swift: float = 2.0
-    # Part of the cycle to which that of a diagonal gait is shortened at high speed, and of steps
-    # that recover; not tried below.
-    shortest: float = 0.65
+    # Part of the cycle of a diagonal gait to which it is shortened at high speed; not tried below.
+    shortest: float = 0.75
+    # Parts by which a trot's stance may be shorter and narrower; effort that needs none of that
+    # [of its limit], and what such a part costs of the same; half a step.
+    narrower: tuple[float, ...] = (0.0, 0.06, 0.12, 0.18, 0.24)
+    enough: float = 0.5
+    price: float = 0.25
+    step: float = 0.15
+    # Of a stance made so: cycle and clearance over the usual, and how much smaller its duty is.
+    narrowed_cycle: float = 1.07
+    narrowed_clearance: float = 0.82
+    narrowed_duty_cut: float = 0.03
+    # Directions and parts in which the reach of a foot is searched, lower than in the stance.
+    lower: float = 0.03
+    directions: int = 12
+    parts: int = 8
+    # Ground that is not felt yet, one deviation of the height of footholds over that of a slope,
+    # in widths of the stance.
+    uneven: float = 0.057
 
 
 STEPS = FootholdSettings()
-DIRECTIONS = 12     # in which the reach of a foot is searched
-SPREAD = 1e-3       # m, so that feet in a line give a plane
 # Largest acceleration of a minimum-jerk motion, in its length over its squared duration.
 PEAK = 10.0 / math.sqrt(3.0)
 
@@ -147,8 +155,9 @@ def fit_plane(points, spread):
 class Floor:
     """The ground as felt: where feet last stood, and the plane through that; level for soles."""
 
-    def __init__(self, places: np.ndarray, level: bool):
+    def __init__(self, places: np.ndarray, width: float, level: bool):
         self.places, self.level = places.copy(), level
+        self._spread = STEPS.uneven * width
         self.plane = (0.0, 0.0, 0.0)
         self.feel(places, np.ones(len(places), bool), 1.0)
 
@@ -159,7 +168,7 @@ class Floor:
             c, bearing = self.plane[2], places[trusted, 2]
             self.plane = 0.0, 0.0, c + part * (float(bearing.mean()) - c)
         else:
-            self.plane = fit_plane(self.places, SPREAD)
+            self.plane = fit_plane(self.places, self._spread)
 
     def at(self, x: float, y: float) -> float:
         """Return the height of the ground."""
@@ -175,24 +184,33 @@ class Reach:
     """
     How far each foot comes from where it stands, within its joints' limits, by direction.
 
-    `far` (nf, k) [m]: at k directions all around; `high` (nf,) [m]: how far it can be raised.
+    `far` (nf, k) [m]: at k directions all around, ``lower`` [m] than in the stance; `high` (nf,)
+    [m]: how far it can be raised where it stands.
     """
 
-    def __init__(self, limiter: ReachLimiter, state: BodyState, position: np.ndarray,
-                 most: float):
-        self._angles = np.linspace(0.0, 2.0 * math.pi, DIRECTIONS + 1)
-        turn = most * turned(heading_of(state.rotation))
-        ways = [turn @ [math.cos(a), math.sin(a), 0.0] for a in self._angles[:-1]]
+    def __init__(self, legs: SwingLegs, stance: Stance, q: np.ndarray, ends: np.ndarray,
+                 most: float, lower: float):
+        n, s = len(stance.feet), STEPS
+        self._angles = np.linspace(0.0, 2.0 * math.pi, s.directions + 1)
+        ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles[:-1]]
+        self.far = np.column_stack([self._search(legs, stance.feet - [0.0, 0.0, lower], q, ends,
+                                                 most * way) for way in ways])
+        self.far = np.column_stack([self.far, self.far[:, 0]])
+        self.high = self._search(legs, stance.feet, q, ends, np.array([0.0, 0.0, most]))
+        self.high = np.where(self.high > 0.0, self.high, most).reshape(n)
 
-        def part(foot: np.ndarray, way: np.ndarray) -> float:
-            # A base that goes one way over a foot is a foot that goes the other way.
-            alone = replace(state, contact=foot > 0.0)
-            return limiter.furthest(alone, position, BodyPose(state.position - way,
-                                                              state.rotation))[1]
-        feet = np.eye(len(state.contact))
-        self.far = most * np.array([[part(foot, way) for way in [*ways, ways[0]]]
-                                    for foot in feet])
-        self.high = most * np.array([part(foot, np.array([0.0, 0.0, most])) for foot in feet])
+    @staticmethod
+    def _search(legs: SwingLegs, feet: np.ndarray, q: np.ndarray, ends: np.ndarray,
+                way: np.ndarray) -> np.ndarray:
+        """Return how far all feet come along a way at once, in parts that begin where they are."""
+        found, far = np.zeros(len(feet)), np.ones(len(feet), bool)
+        for part in np.linspace(0.0, 1.0, STEPS.parts + 1)[1:]:
+            q, reached = legs.standing_at(q, feet + part * way)
+            far &= reached & legs.within(q, ends)
+            if not far.any():
+                break
+            found[far] = part
+        return found * float(np.linalg.norm(way))
 
     def part(self, foot: int, off: complex) -> float:
         """Return the part of a displacement (base axes) that the foot can go."""
@@ -304,3 +322,30 @@ class Footholds:
         """Keep a step within the reach of a leg."""
         most, size = STEPS.reach * self._stance.height, abs(step)
         return step * (most / size) if size > most else step
+
+
+def easiest_stance(legs: SwingLegs, stance: Stance, q: np.ndarray, weight: float,
+                   limits: np.ndarray) -> np.ndarray:
+    """
+    Return by which parts a stance is made shorter and narrower to trot on, (2,).
+
+    Two of four feet carry twice as much as in a stand. The efforts for that, at the ends of a
+    step too, fall when the feet are nearer to their hips; a narrow stance is easier to upset.
+    """
+    s, found = STEPS, np.zeros(2)
+    limits = np.where(limits > 0.0, limits, np.inf)
+    if not np.isfinite(limits).all():
+        return found
+    middle, best = stance.feet.mean(axis=0), math.inf
+    force = 2.0 * weight / len(stance.feet)
+    for short, narrow in product(s.narrower, repeat=2):
+        scale, worst, near = np.array([1.0 - short, 1.0 - narrow, 1.0]), s.enough, q
+        for way in (0.0, -s.step * stance.height, s.step * stance.height):
+            if worst + s.price * (short + narrow) < best:
+                effort, near = legs.effort_at(
+                    near, middle + (stance.feet - middle) * scale + [way, 0.0, 0.0], force, limits)
+                worst = max(worst, effort)
+        cost = worst + s.price * (short + narrow)
+        if cost < best - 1e-9:
+            best, found = cost, np.array([short, narrow])
+    return found

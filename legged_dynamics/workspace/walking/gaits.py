@@ -36,8 +36,6 @@ class Gait(NamedTuple):
     # ahead
     tried: tuple[tuple[float, float, float], ...]
     clearance: float = math.inf  # Largest height of a swing, in heights of the body
-    # Part by which feet stand nearer together, ahead and back, than in the stand
-    shorter: float = 0.0
     # s from a sensor's stamp to its effort at the motor, at which robots of the gait still walk
     delay: float = 0.035
 
@@ -49,8 +47,7 @@ def _tried(ahead: float, left: float, turning: float) -> tuple[tuple[float, floa
 
 GAITS = {
     'stand': Gait('all', 1.0, 1.0, 0, ()),
-    # Two feet carry the body: nearer to their hips that takes less of the legs' efforts.
-    'trot': Gait('diagonal', 0.57, 3.0, 2, _tried(0.9, 0.3, 0.6), shorter=0.18),
+    'trot': Gait('diagonal', 0.6, 2.8, 2, _tried(0.9, 0.3, 0.6)),
     'walk': Gait('wave', 0.8, 5.0, 3, _tried(0.25, 0.15, 0.2)),
     'crawl': Gait('wave', 0.85, 9.0, 3, _tried(0.1, 0.1, 0.2)),
     'tripod': Gait('diagonal', 0.58, 4.0, 3, _tried(0.3, 0.2, 0.6)),

@@ -29,7 +29,6 @@ from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.pressure import Pressure
 from legged_dynamics.workspace.walking.divergent import PressurePlan
 from legged_dynamics.workspace.walking.footholds import Floor
-from legged_dynamics.workspace.walking.settings import DEFAULTS
 from legged_dynamics.workspace.walking.stance import Pendulum, Stance, heading_of, turned
 
 
@@ -54,6 +53,7 @@ class ReferenceSettings:
     learn: float = 1.0
     learnt: float = 0.03
     smooth: float = 0.15    # s, time constant of the height on soles
+    used: float = 0.9       # of a sole's half length and width that feedback may use
 
 
 REFERENCE = ReferenceSettings()
@@ -142,7 +142,7 @@ class PressureReference:
     def __init__(self, stance: Stance, feet: Sequence[Foot]):
         self._stance, self.plan, self._corners = stance, PressurePlan(1.0), []
         for foot in feet:
-            front, back, left, right = foot.shrunk(DEFAULTS.sole_margin).edges
+            front, back, left, right = foot.shrunk(1.0 - REFERENCE.used).edges
             x, y = 0.5 * (front - back), 0.5 * (left - right)
             self._corners.append(np.array([[x, y], [-x, y], [-x, -y], [x, -y]]))
         self._lift_yaw = 0.0

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
-from legged_dynamics.workspace.walking.footholds import STEPS, Floor
+from legged_dynamics.workspace.walking.footholds import Floor
 from legged_dynamics.workspace.walking.gaits import Timing
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.stance import Stance
@@ -35,14 +35,17 @@ class ContactSettings:
     early: float = 0.35     # part of a swing from which a firm touch lands a foot
     firm: float = 0.25      # of the weight: less may be friction of the leg's joints
     lasting: float = 0.007  # s for which a touch must last
-    near: float = 0.03      # to the plane of the others counts as ground, in heights of the body
+    # Part of a swing from which any touch near the plane of the others is the ground, and how
+    # near, in heights of the body.
+    nearly: float = 0.88
+    near: float = 0.03
     # Of the weight: a force across the ground that is an edge, which the foot climbs. Half of it
     # is friction of joints; at twice, feet stumble over tiles.
     stub: float = 0.12
     # Cycles for which swings stay higher after a foothold off the plane of the others.
     remembered: float = 4.0
     adrift: float = 0.01    # m that a foot which is to bear and is not felt has moved in the air
-    slight: float = 0.05    # of the weight, with which such a foot is lowered, and others begin
+    lowered: float = 0.04   # of the weight, with which such a foot is lowered
 
 
 CONTACT = ContactSettings()
@@ -128,13 +131,13 @@ class ContactSchedule:
             if leg.swing is not None:
                 part = 0.0
             elif leg.loose:
-                part = CONTACT.slight
+                part = CONTACT.lowered
             elif not self._soles:
                 if leg.since < ramp and self._ran:
-                    part = CONTACT.slight + leg.since / ramp
+                    part = 0.05 + leg.since / ramp
                 left = (t.duty - (self.clock + offset) % 1.0) * t.cycle
                 if 0.0 < left < ramp and lifting:
-                    part = min(part, CONTACT.slight + left / ramp)
+                    part = min(part, 0.05 + left / ramp)
             if part < 1.0:
                 most[i] = part * self._weight
         return np.array(most)
@@ -172,7 +175,7 @@ class ContactSchedule:
     def _feel(self, foot: int, state: BodyState, felt: bool, force: np.ndarray, dt: float,
               settings: WalkSettings) -> None:
         """Follow a swinging foot: it may run into an edge, or land."""
-        leg, c, height, late = self.legs[foot], CONTACT, self._stance.height, 1.0 - STEPS.fixed
+        leg, c, height = self.legs[foot], CONTACT, self._stance.height
         assert leg.swing is not None
         leg.part += dt * self.haste / self.timing.swing_time
         leg.over = leg.over + dt if leg.part >= 1.0 else 0.0
@@ -180,12 +183,12 @@ class ContactSchedule:
         firm = leg.part > c.early and felt and up > max(c.firm * self._weight, across)
         leg.firm = leg.firm + dt if firm else 0.0
         leg.touch = leg.touch + dt if felt else 0.0
-        if across > max(c.stub * self._weight, up) and 0.1 < leg.part < late:
+        if across > max(c.stub * self._weight, up) and 0.1 < leg.part < c.nearly:
             leg.swing.rise(settings.lowering * height * dt, 2.0 * settings.clearance * height)
         if felt:
             above = self._floor.above(state.foot_position[foot])
             if (leg.firm > c.lasting or (leg.over > 0.0 and leg.touch > c.lasting)
-                    or (leg.part > late and above < c.near * height)):
+                    or (leg.part > c.nearly and above < c.near * height)):
                 self._land(foot, above, settings)
 
     def _may_lift(self, foot: int) -> bool:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legged_dynamics.schema import CheckedSettings, setting
-from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.walking.gaits import GAITS
 
 
@@ -66,5 +65,3 @@ class WalkSettings(CheckedSettings):
 
 
 SETTINGS = WalkSettings.table()
-# What the control of the body takes for edges of soles and stretched legs.
-DEFAULTS = WorkspaceSettings.from_parameters()

@@ -27,10 +27,12 @@ class SupervisorSettings:
     """
 
     fast: float = 0.12      # m/s of a body that does not stand; half of it is at rest
-    # Distance of the capture point from the edge of the support, on soles from its target, and
-    # beyond a sole to the side: a step there first throws the body on.
+    # Distance of the capture point from the edge of the support, on soles from its target.
     kept: float = 0.05
     foresight: float = 0.8  # time constants of the pendulum for which its acceleration lasts
+    recovery_cycle: float = 0.65    # of a gait's cycle, that steps to recover take
+    light: float = 0.06     # of the weight: a foot that a push has unloaded
+    beside: float = 0.05    # m beyond a sole to the side: a step there first throws the body on
     longest: float = 1.0    # s that a robot on soles waits to be at rest before it stands
 
     @property
@@ -94,7 +96,7 @@ class PushWatch:
     def reset(self) -> None:
         """Forget the speed of before."""
         self._speed: np.ndarray | None = None
-        self._gain, self._calm = np.zeros(2), 0.0
+        self._gain, self._calm, self._light = np.zeros(2), 0.0, 0.0
 
     def pushed(self, state: BodyState, body: Pendulum, led: BodyTarget | None,
                dt: float) -> bool:
@@ -130,6 +132,16 @@ class PushWatch:
         self._calm = self._calm + dt if moves < 0.5 * SUPERVISOR.fast else 0.0
         return self._calm > 0.5 * cycle
 
+    def unloaded(self, state: BodyState, body: Pendulum, force: np.ndarray, weight: float,
+                 dt: float, least: float) -> int | None:
+        """Return the sole that a push has lifted off, or None."""
+        light = int(np.argmin(force))
+        bearing = state.foot_position[1 - light]
+        over = (body.divergent - bearing[:2]) @ (bearing - state.foot_position[light])[:2] > 0.0
+        off = over and force[light] < SUPERVISOR.light * weight
+        self._light = self._light + dt if off else 0.0
+        return light if self._light > least else None
+
     def _corners(self, state: BodyState) -> np.ndarray:
         """Return where the feet touch the ground, (n, 2) [m]."""
         turn = turned(heading_of(state.rotation))[:2, :2]
@@ -137,12 +149,11 @@ class PushWatch:
                           for place, outline in zip(state.foot_position, self._outlines)])
 
 
-def must_step(ends: np.ndarray, middle: np.ndarray, divergent: np.ndarray, yaw: float,
-              height: float) -> bool:
+def must_step(ends: np.ndarray, middle: np.ndarray, divergent: np.ndarray, yaw: float) -> bool:
     """Return whether a body on soles, of which the polygon is given, can not be held there."""
     turn = turned(yaw)[:2, :2]
     place, ends = (divergent - middle) @ turn, (ends - middle) @ turn
     (back, right), (front, left) = ends.min(axis=0), ends.max(axis=0)
-    beside = SUPERVISOR.kept * height
+    beside = SUPERVISOR.beside
     return bool(not back <= place[0] <= front
                 or not right - beside <= place[1] <= left + beside)

@@ -56,7 +56,6 @@ from legged_dynamics.spatial.layout import get9
 from legged_dynamics.spatial.packed import opened, pack
 from legged_dynamics.workspace.propagation import invert_legs
 from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
-from legged_dynamics.workspace.walking.settings import DEFAULTS
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,8 @@ class SwingSettings:
     Half of `learns` leaves light legs behind in the first second; at twice it follows noise.
     """
 
+    margin: float = 0.02        # of a joint's range, at either end, that swings leave free
+    threshold: float = 0.05     # least singular value of a leg, in its lengths, before damping
     learns: float = 6.0         # 1/s, how fast friction is learned
     slides: float = 0.15        # rad/s or m/s of a joint from which its friction is whole
     most: float = 0.06          # of the effort limit: largest friction that is believed
@@ -76,6 +77,9 @@ class SwingSettings:
 
 
 SWING = SwingSettings()
+# Newton steps of the inverse kinematics at most, and how near a foot comes to its place [m].
+INVERSIONS = 12
+REACHED = 1e-3
 _FIRST = SWING.first
 
 
@@ -185,22 +189,63 @@ class SwingLegs:
             self._columns[group[GROUP.members + k:GROUP.members + k + m]] = 1.0
 
     def accelerations(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, goals: np.ndarray,
-                      frequency: float, moved: np.ndarray) -> None:
+                      frequency: float, moved: np.ndarray) -> np.ndarray:
         """
-        Fill ``moved`` at the swing legs' joints.
+        Fill ``moved`` at the swing legs' joints; return foot errors (k,) [m].
 
         ``body`` (18,): ``R_WB`` by rows, position, twist; ``goals`` (k, 18): position, velocity,
         acceleration, orientation of soles, in world axes; ``frequency`` [rad/s]: of the spring.
         """
         s = self.arrays
         s.q[:], s.v[:] = q, v
+        away = np.zeros(len(goals))
         find_swing(self._packed, body, goals, (frequency * frequency, 2.0 * frequency,
-                                               DEFAULTS.singularity_threshold),
-                   self._columns, moved, (self._rows, self.learnt))
+                                               SWING.threshold),
+                   self._columns, moved, (away, self._rows, self.learnt))
+        return away
 
     def turn(self, foot: int) -> np.ndarray:
         """Return the ``R_BF`` at the last tick of a foot, by its index in `members`."""
         return self.arrays.states[foot, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3).copy()
+
+    def standing_at(self, q: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return joint positions with which feet are at places, and which feet are, (k,) of bool.
+
+        ``places`` (k, 3): axes of a level base; ``q``: first guess.
+        """
+        still, level = np.zeros(len(q)), np.eye(3).ravel()
+        body, goals = np.concatenate([level, np.zeros(9)]), np.zeros((len(places), 18))
+        goals[:, :3], goals[:, 9:] = places, level
+        for _ in range(INVERSIONS):
+            moved = still.copy()
+            # Of joints at rest the spring's acceleration is its frequency squared times the way.
+            away = self.accelerations(body, q, still, goals, 1.0, moved)
+            if away.max() < REACHED:
+                break
+            q = q + moved
+        return q, away < REACHED
+
+    def effort_at(self, q: np.ndarray, places: np.ndarray, force: float,
+                  limits: np.ndarray) -> tuple[float, np.ndarray]:
+        """
+        Return relative effort and joint positions of legs with a vertical force.
+
+        Norm of fourth powers over joints, maximum over legs, infinite where a foot is out of
+        reach; ``places`` (k, 3): axes of a level base; ``q``: first guess.
+        """
+        q, reached = self.standing_at(q, places)
+        if not reached.all():
+            return np.inf, q
+        down = self.arrays.feet.index[:, START] + 2
+        parts = (self.arrays.jacobian[down] * (force / limits)) ** 4
+        return float(parts.sum(axis=1).max() ** 0.25), q
+
+    def within(self, q: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return whose leg's joints are within their ends (nv, 2), (k,) of bool."""
+        out = (q < ends[:, 0]) | (q > ends[:, 1])
+        return ~((np.abs(self.arrays.jacobian[self.arrays.feet.index[:, START] + np.arange(3)[
+            :, None]]).max(axis=0) > 0.0) & out).any(axis=1)
 
 
 class SwingControl:
@@ -212,6 +257,8 @@ class SwingControl:
         limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, 0.0)
         self._most = SWING.most * limits
         self._stance_part = 0.0 if soles else SWING.stance_friction_part
+        free = SWING.margin * np.nan_to_num(np.ptp(model.position_limits, axis=1), posinf=0.0)
+        self.ends = model.position_limits + np.outer(free, [1.0, -1.0])
         self._learnt = np.zeros((2, model.nv))
         self._friction, self._seen = np.zeros((2, model.nv))
 
@@ -228,7 +275,7 @@ class SwingControl:
         legs = self.legs(members)
         self._learnt = legs.learnt
         legs.accelerations(body, q, v, goals, frequency, moved)
-        keep_within(moved, q, v, self._model.position_limits, 2.0 * frequency)
+        keep_within(moved, q, v, self.ends, 2.0 * frequency)
         return [legs.turn(k) for k in range(len(members))]
 
     def against_friction(self, moved: np.ndarray, v: np.ndarray, dt: float) -> np.ndarray:
@@ -280,11 +327,11 @@ def find_swing(s, body, goal, gains, columns, moved, found):
     Fill joint accelerations that take feet along their references.
 
     ``goal`` (k, 18): position, velocity, acceleration, orientation, world axes; ``gains``:
-    stiffness, damping, threshold of singular values; ``found``: rows of the feet and values of
-    the joints of correction and reference velocity.
+    stiffness, damping, threshold of singular values; ``found``: errors of feet (k,), then rows
+    of the feet and values of the joints of correction and reference velocity.
     """
     stiffness, damping, threshold = gains
-    rows, learnt = found
+    away, rows, learnt = found
     s, R, p = opened(s), load9(body, 0), load3(body, 9)
     vel, w = load3(body, 12), load3(body, 15)
     up = (R[6], R[7], R[8])
@@ -309,6 +356,7 @@ def find_swing(s, body, goal, gains, columns, moved, found):
                 x += s.jacobian[row + k, j] * s.v[j]
             wanted[row + k] = x
         gap = subtract(rotate_back(R, subtract(load3(goal[i], 0), p)), c)
+        away[i] = dot(gap, gap) ** 0.5
         fast = rotate_back(R, load3(goal[i], 3))
         faster = rotate_back(R, load3(goal[i], 6))
         for k in range(3):

@@ -19,14 +19,13 @@ import numpy as np
 
 from legged_dynamics.dynamics.composite_body import CompositeBody
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import LegPlan, WorkspaceController
-from legged_dynamics.workspace.reach import ReachLimiter
 from legged_dynamics.workspace.walking.divergent import PressurePlan, divergent_start
 from legged_dynamics.workspace.walking.footholds import (
     STEPS,
@@ -34,6 +33,7 @@ from legged_dynamics.workspace.walking.footholds import (
     Floor,
     Footholds,
     Reach,
+    easiest_stance,
     fall,
     step_share,
 )
@@ -44,7 +44,7 @@ from legged_dynamics.workspace.walking.reference import (
     PressureReference,
 )
 from legged_dynamics.workspace.walking.schedule import ContactSchedule
-from legged_dynamics.workspace.walking.settings import DEFAULTS, WalkSettings
+from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.stance import (
     Pendulum,
     Stance,
@@ -122,6 +122,7 @@ class Walker:
             and len(self.model.chain(self.model.frame(foot.link).body)) >= 6
             for foot in feet) else None
         self._unmoved, self._body = np.full(self.model.nv, np.nan), np.zeros(18)
+        self._narrowing: np.ndarray | None = None
         self._reach: Reach | None = None
         self.configure(settings)
         self.reset()
@@ -249,12 +250,17 @@ class Walker:
             position = self._config.nominal_in(self.model)
         stance = self._stance = Stance.of(self.model, self._config, position, state.rotation)
         self._swing = SwingControl(self.model, feet, stance.inertia, soles)
+        if self._narrowing is None:
+            flat = any(foot.moments for foot in feet)
+            self._narrowing = np.zeros(2) if flat else easiest_stance(
+                self._swing.legs(range(len(feet))), stance, position, self._weight,
+                self.model.effort_limits)
         if self._reach is None:
-            limiter = ReachLimiter(self.model, self._config,
-                                   DEFAULTS.singularity_threshold if soles else STEPS.bent)
-            self._reach = Reach(limiter, state, position, STEPS.reach * stance.height)
+            self._reach = Reach(self._swing.legs(range(len(feet))), stance, position,
+                                self._swing.ends, STEPS.reach * stance.height,
+                                0.0 if soles else STEPS.lower * stance.height)
         self._footholds = Footholds(stance, feet, soles, self._reach)
-        self._floor = Floor(state.foot_position, soles)
+        self._floor = Floor(state.foot_position, stance.width, soles)
         self._pushes = PushWatch(stance, feet, soles)
         self._gait_timing = self._timing(self.usual)
         self._schedule = ContactSchedule(stance, self._weight, self._gait_timing, self._floor)
@@ -263,13 +269,17 @@ class Walker:
 
     def _timing(self, gait: str, haste: float = 1.0) -> Timing:
         """Return the timing of a gait; with haste, in a part of its cycle."""
-        assert self._stance and self._reach
+        assert self._stance and self._narrowing is not None and self._reach
         row, s, stance = GAITS[gait], self.settings, self._stance
+        eased = self._narrowing if row.order == 'diagonal' else np.zeros(2)
+        # Legs that bear near their limits also swing slower and lower.
+        longer, less, low = (STEPS.narrowed_cycle, STEPS.narrowed_duty_cut,
+                             STEPS.narrowed_clearance) if eased.any() else (1.0, 0.0, 1.0)
         offsets = offsets_of(gait, stance.places)
-        return Timing(gait, offsets, s.duty or row.duty,
-                      haste * (s.cycle or row.cycle / stance.omega),
-                      stance.places * [1.0 - row.shorter, 1.0],
-                      min(min(s.clearance, row.clearance) * stance.height,
+        return Timing(gait, offsets, s.duty or row.duty - less,
+                      haste * (s.cycle or longer * row.cycle / stance.omega),
+                      stance.places * (1.0 - eased),
+                      min(low * min(s.clearance, row.clearance) * stance.height,
                           float(self._reach.high.min())),
                       row.order == 'wave' or len(stance.feet) == 2,
                       len({round(offset, 6) for offset in offsets.tolist()}))
@@ -306,7 +316,7 @@ class Walker:
         self._newest = stamp
         body = self._stance.pendulum(state) if self._composite is None else moving_pendulum(
             self._composite, self._stance, state, q, v, floor.plane[2])
-        self._supervise(state, body, dt)
+        self._supervise(state, body, force, dt)
         self._pace(dt)
         lifting = self._lifting(state)
         schedule.advance(dt, self.walking, lifting, state, felt.tolist(), force, self.settings)
@@ -326,7 +336,7 @@ class Walker:
 
     # ---- supervision -----------------------------------------------------------------------
 
-    def _supervise(self, state: BodyState, body: Pendulum, dt: float) -> None:
+    def _supervise(self, state: BodyState, body: Pendulum, force: np.ndarray, dt: float) -> None:
         """Take at most one transition, and prepare for what follows."""
         schedule, plan, soles = self._schedule, self._reference.plan, self._composite is not None
         late = self._late > (0.75 if self.state is Walking.WALK else 0.5)
@@ -347,7 +357,7 @@ class Walker:
         if before is not None:
             self._enter(before, state, body)
         elif soles and held and self.walking:
-            self._hold(state, body, dt)
+            self._hold(state, body, np.linalg.norm(force, axis=1), dt)
 
     def _enter(self, before: Walking, state: BodyState, body: Pendulum) -> None:
         """Prepare for the present state."""
@@ -359,7 +369,7 @@ class Walker:
             schedule.timing = self._gait_timing = self._timing(self.settings.gait)
         elif now is Walking.RECOVER:
             schedule.timing = self._timing(
-                self.usual, 1.0 if self._composite else STEPS.shortest)
+                self.usual, 1.0 if self._composite else SUPERVISOR.recovery_cycle)
         if before is not Walking.STAND or now is Walking.SIT:
             return
         self._pushes.reset()
@@ -369,17 +379,18 @@ class Walker:
         # A robot on soles first holds what a push moves.
         schedule.start(math.inf if self._composite and now is Walking.RECOVER else shift)
 
-    def _hold(self, state: BodyState, body: Pendulum, dt: float) -> None:
+    def _hold(self, state: BodyState, body: Pendulum, force: np.ndarray, dt: float) -> None:
         """Stand between both soles; step when that does not hold the body, or to walk."""
         schedule, reference = self._schedule, self._reference
         assert isinstance(reference, PressureReference)
         middle, first, wait = state.foot_position[:, :2].mean(axis=0), None, 0.0
         if self.settings.recovery:
+            first = self._pushes.unloaded(state, body, force, self._weight, dt, SETTLED)
             coming, off = self._pushes.coming(body, dt), reference.plan.start - middle
             if reference.plan.left > 0.0 and math.hypot(*off.tolist()) > self._beside:
                 coming = body.divergent     # the weight moves back from the last step, as planned
-            if must_step(reference.soles(state, schedule.bearing), middle, coming, reference.yaw,
-                         self.height):
+            if first is None and must_step(reference.soles(state, schedule.bearing), middle,
+                                           coming, reference.yaw):
                 # With the foot of the side to which the body falls.
                 across = (body.divergent - middle) @ (
                     state.foot_position[0] - state.foot_position[1])[:2]
@@ -547,7 +558,7 @@ class Walker:
         slow = np.abs(self.velocity).max() <= SUPERVISOR.slow
         if self.state is Walking.RECOVER:
             slow = not must_step(reference.soles(state, schedule.bearing), middle,
-                                 body.divergent, reference.yaw, self.height)
+                                 body.divergent, reference.yaw)
         if slow and math.hypot(*off.tolist()) < self._beside:
             schedule.held = math.inf
             reference.plan.begin(places[1 - foot].copy(), REFERENCE.shift / body.omega)
@@ -605,3 +616,9 @@ class Walker:
                                GRAVITY / body.omega ** 2, left)
             then = complex(*place.tolist()), complex(*fast.tolist())
         return self._footholds.under_hip(foot, then, left, course)
+
+
+def make_walker(model: RobotModel, config: RobotConfig,
+                settings: WalkSettings | Mapping[str, Any] | None = None) -> Walker:
+    """Make the walker of a robot with a floating base and 1-DoF joints; settings also by name."""
+    return Walker(model, config, settings)
