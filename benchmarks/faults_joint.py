@@ -25,7 +25,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from benchmarks.walking_robots import STEP, Laboratory, walk
+from benchmarks.walking_robots import RATE, STEP, Laboratory, walk
 from benchmarks.zoo.robots import MissingRobot, robot
 from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.joint_watch import DAMPING
@@ -104,14 +104,14 @@ class Recorded(Laboratory):
         return part
 
     def down(self, seconds: float, answer: Callable[[], np.ndarray | None]) -> tuple[float, float]:
-        """Go on with other efforts; return the fastest fall [m/s] and the most tilt [deg]."""
+        """Go on with other efforts; return fastest fall [m/s] and most tilt to the floor [deg]."""
         height, fastest, least = self.data.xpos[self._body][2], 0.0, 1.0
         end = self.time + seconds
         while self.time < end:
             Laboratory.step(self, answer())
-            z, R = self.data.xpos[self._body][2], self.data.xmat[self._body].reshape(3, 3)
-            fastest, height = max(fastest, (height - z) / 0.002), z
-            least = min(least, float((self.tilt @ R)[2, 2]))
+            z = self.data.xpos[self._body][2]
+            fastest, height = max(fastest, (height - z) * RATE), z
+            least = min(least, self.data.xmat[self._body][8])
         return fastest, math.degrees(math.acos(least))
 
 
