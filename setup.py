@@ -15,7 +15,7 @@ from setuptools import Distribution, find_packages, setup
 from setuptools.command.build_py import build_py
 
 PACKAGE = 'legged_dynamics'
-# Tried with the demo. 3.10, which ROS 2 Humble has, is for the nodes.
+# Tried with the demo. 3.10 is for the nodes alone, on Cyclone DDS.
 PYTHONS = ('3', '3.10', '3.11', '3.12', '3.13')
 HERE = Path(__file__).resolve().parent
 # Read as a file: the package's dependencies may not be installed yet.

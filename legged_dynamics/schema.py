@@ -76,11 +76,6 @@ class Setting:
         allowed = f' One of: {", ".join(self.choices)}.' if self.choices else ''
         return f'{self.description}{unit}{allowed}'
 
-    @property
-    def word_like(self) -> bool:
-        """Return whether a choice is a word that YAML reads as a boolean, such as off."""
-        return any(word in self.choices for words in YAML_WORDS.values() for word in words)
-
     def check(self, value: Any) -> Any:
         """Return a value in the setting's type; ConfigurationError if wrong."""
         if isinstance(self.default, list):

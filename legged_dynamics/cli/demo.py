@@ -1,11 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Verb ``demo``: a simulated robot moves, is estimated live, recorded and reported on.
+Verb ``demo``: a simulated robot walks, is estimated live, recorded and reported on.
 
-Simulator, estimator, recorder and where asked for the controller are processes of their own on a
-real DDS bus, kept on the loopback interface and on a domain that nobody else uses. Time is
-simulated and waits for them: what comes out is the same on a busy machine, only later.
+Simulator, estimator, recorder and, without ``--schedule``, the controller are processes of their
+own on a real DDS bus, kept on the loopback interface and on a domain that nobody else uses. Time
+is simulated and waits for them: what comes out is the same on a busy machine, only later.
 """
 from __future__ import annotations
 
