@@ -60,8 +60,8 @@ class StanceWatch:
     """
     Compares IMU and encoders with feet that stand.
 
-    ``turn`` [rad/s]: difference from which the gyro, or at `STANCE.slow` of it the orientation, is
-    not believed (`gyro_fault`), 0: not checked; ``R_BI``: axes of the IMU in the base; `foot_note`: which foot moves in stance.
+    ``turn`` [rad/s]: difference from which the gyro is not believed (`gyro_fault`), 0: not
+    checked; ``R_BI``: axes of the IMU in the base; `foot_note`: which foot moves in stance.
     """
 
     def __init__(self, model: RobotModel, feet: Sequence[str], turn: float,
