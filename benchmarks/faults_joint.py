@@ -115,6 +115,10 @@ class Recorded(Laboratory):
         return fastest, math.degrees(math.acos(least))
 
 
+def _held(motors: Any, j: int) -> None:
+    """Leave the guard as it is."""
+
+
 class Guarded(Recorded):
     """A robot that walks with a guard before its motors."""
 
@@ -140,8 +144,7 @@ class Guarded(Recorded):
         super().step(effort)
 
     def spoilt(self, kept: tuple, j: int, change: Callable,
-               law: Callable = lambda motors, j: None, seconds: float = 3.0
-               ) -> tuple[float, float]:
+               law: Callable = _held, seconds: float = 3.0) -> tuple[float, float]:
         """Go on with one joint's readings changed; return fastest fall [m/s] and tilt [deg]."""
         guard: EffortGuard = self.back(kept)
         law(guard._motors, j)
@@ -165,10 +168,6 @@ FAULTS: dict[str, Callable] = {
     'position NaN': lambda q, v, q0, v0: (math.nan, v),
     'position +0.05 rad': lambda q, v, q0, v0: (q + 0.05, v),
     'frozen': lambda q, v, q0, v0: (q0, v0)}
-
-
-def _held(motors: Any, j: int) -> None:
-    """Leave the guard as it is."""
 
 
 def _alone(motors: Any, j: int) -> None:

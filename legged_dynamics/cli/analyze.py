@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legged_dynamics.cli import INTERRUPTED
 from legged_dynamics.cli.output import ProgressBar, counting, output_folder, say, show, show_page
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.pages.page import command_line
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 # Many recordings: a batch of processes, one data set and the report of the fleet.
 
 
-INTERRUPTED = 130
 SOME_FAILED = 4
 ALL_FAILED = 2
 FAILED = 'failed.csv'

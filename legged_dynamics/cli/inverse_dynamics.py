@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from legged_dynamics.cli import analyze
+from legged_dynamics.cli import INTERRUPTED, analyze
 from legged_dynamics.cli.output import output_folder, say, show
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.people.trials import export, report
@@ -111,7 +111,7 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
         data = batch.trials_data(out.resolve())
         failed = analyze.do_jobs(args, 'trial', out, data, jobs, without)
         if failed is None:
-            return analyze.INTERRUPTED
+            return INTERRUPTED
         trials = batch.read_trials(data)
         print(f'{batch.verdict_of(trials, failed)}\n')
         if len(trials):

@@ -50,7 +50,7 @@ URDF = argument('urdf', 'URDF', 'path of a URDF, or the name of a robot that com
 TOPICS = (argument('--joint-states', 'TOPIC'), argument('--imu', 'TOPIC'))
 PART = (argument('--start', 'S', 'from the beginning of the bag [s]', float, is_range),
         argument('--end', 'S', 'from the beginning of the bag [s]', float, is_range))
-CLUSTER = (
+MANY = (
     argument('--workers', 'N', 'processes on this machine; default: one a processor', count),
     switch('--no-series', 'keep no time series in the data set'))
 STORAGE = argument('--storage', help='of the bag that is written', choices=('mcap', 'sqlite3'),
@@ -152,7 +152,7 @@ ANALYZE = Verb(
         switch('--no-enriched-bag'), STORAGE,
         argument('--rrd', 'FILE', "also write a file for rerun's viewer, .rrd (extras rerun and "
                  'view)', Path),
-        'many recordings', *CLUSTER,
+        'many recordings', *MANY,
         switch('--robot-folders', 'robots are named by the folders right below DIR; default: by '
                'the namespace of their joint states, or by their model'),
         argument('--reports', 'N', 'recordings that get a report of their own, the oddest first',
@@ -273,7 +273,7 @@ INVERSE_DYNAMICS = Verb(
                  'repeated', check=truth_of, action='append',
                  default=[]),
         argument('--valid', 'TOPIC', 'Bool that is true where the truth is complete'), *PART,
-        'many trials', *CLUSTER,
+        'many trials', *MANY,
         'output', switch('--no-report'), switch('--no-csv'), switch('--no-bag'),
         switch('--opensim', 'external loads (.mot and .xml) and joint moments (.sto) for OpenSim, '
                'too'),

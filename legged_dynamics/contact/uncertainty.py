@@ -160,11 +160,6 @@ def _turned(model: RobotModel, q: np.ndarray, j: int, step: float) -> np.ndarray
     return moved
 
 
-# -------------------------------------------------------------------------------------------------
-# From these changes to a covariance, in the directions that are observable.
-
-
-
 @dataclass(frozen=True, eq=False)
 class WrenchUncertainty:
     """

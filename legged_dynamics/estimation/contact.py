@@ -164,8 +164,7 @@ def motion_levels(model: RobotModel, config: RobotConfig,
         'swing_speed': settings.contact_swing_speed or SWING * speed,
         'clearance': settings.contact_clearance or CLEARANCE * leg,
         'swing_clearance': settings.contact_swing_clearance or SWING_CLEARANCE * leg,
-        'natural_time': float(np.sqrt(leg / GRAVITY)), 'least_height': 0.3 * leg,
-        'flight': LEVELS.flight}
+        'natural_time': float(np.sqrt(leg / GRAVITY)), 'flight': LEVELS.flight}
 
 
 # -------------------------------------------------------------------------------------------------

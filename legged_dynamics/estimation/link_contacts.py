@@ -32,6 +32,7 @@ from legged_dynamics.spatial import Transform
 from legged_dynamics.spatial.algebra import add, dot, load3, rotate
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9
+from legged_dynamics.spatial.rotations import skew
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class LinkContacts:
         """Return the rows of base and joints that a force at each point has, (n, 6 + nv, 3)."""
         model, states = self._model, self._workspace[1:]
         found = np.empty((len(points), 6 + model.nv, 3))
-        found[:, :3], found[:, 3:6] = np.eye(3), _cross_matrix(points)
+        found[:, :3], found[:, 3:6] = np.eye(3), skew(points)
         axes = states[:, ROTATION + 2:ROTATION + 9:3]
         arms = points[:, None] - states[:, POSITION:POSITION + 3]
         found[:, 6:] = self._moves[body][:, :, None] * np.where(
@@ -323,7 +324,7 @@ class LinkContacts:
             force[i], deviation[i] = forces[places].sum(axis=0), np.sqrt(np.diag(block))
             point[i] = load @ points[places] / load.sum()
             kept += range(at, at + 3)
-            levers.append(np.vstack([np.eye(3), _cross_matrix(point[i])]))
+            levers.append(np.vstack([np.eye(3), skew(point[i])]))
         total = np.hstack([np.zeros((6, 0)), *levers])
         variance = self._base_error ** 2 + np.diag(
             total @ covariance[np.ix_(kept, kept)] @ total.T)
@@ -359,11 +360,6 @@ def find_gaps(bodies, normal, contact, owners, spheres, gaps):
             if foot >= 0 and contact[foot] > 0.5:
                 gap = min(gap, math.fabs(gaps[k] - gaps[i]))
         gaps[k] = gap
-
-
-def _cross_matrix(points: np.ndarray) -> np.ndarray:
-    """Return the matrices of the cross product with points (..., 3), (..., 3, 3)."""
-    return np.cross(points[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
 def _cone(normal: np.ndarray, friction: float) -> np.ndarray:

@@ -208,12 +208,11 @@ def external_jacobian(tree, settings, bodies, nc, jacobian, grasp):
 
 
 @part
-def write_link_wrench(settings, bodies, point, found):
+def write_link_wrench(settings, bodies, found):
     """Fill the wrench in link axes; move that in base axes to the base's origin."""
     f, m = load3(found.wrench, 0), load3(found.wrench, 3)
     s, t = load3(found.deviation, 0), load3(found.deviation, 3)
-    store3(found.link_point, 0, point)
-    body = settings.external_body
+    point, body = load3(found.link_point, 0), settings.external_body
     if body < 0:
         for k in range(6):
             found.link_wrench[k] = found.wrench[k]

@@ -74,7 +74,7 @@ class NoisySensors:
 
 def _of_joints(noise: SensorNoise, quantity: str, n_joints: int) -> np.ndarray:
     """Return the noise of each joint, in command order."""
-    each: tuple[float, ...] = getattr(noise, f'joint_{quantity}')
+    each: Sequence[float] = getattr(noise, f'joint_{quantity}')
     return np.array(each) if each else np.full(n_joints, getattr(noise, quantity))
 
 

@@ -60,17 +60,18 @@ def skew(v: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    v : (3,) array
-        Vector.
+    v : (..., 3) array
+        Vectors.
 
     Returns
     -------
-    (3, 3) array
-        Skew-symmetric matrix.
+    (..., 3, 3) array
+        Skew-symmetric matrices.
 
     """
-    x, y, z = v
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    x, y, z = np.moveaxis(np.asarray(v, float), -1, 0)
+    zero = np.zeros_like(x)
+    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*np.shape(v), 3)
 
 
 def rotation_from_rpy(rpy: np.ndarray) -> np.ndarray:

@@ -149,7 +149,7 @@ def _rodas_step(machine, step, limits, h, motion):
     z, v, z_new, v_new, nz = (motion.z, motion.v, motion.spare[0], motion.spare[1],
                               motion.z.shape[0])
     U, matrix, derivative = step.stages, step.matrix, step.vectors[DERIVATIVE]
-    drift, s = step.vectors[DRIFT], 1.0 / (h * GAMMA)
+    drift, forces, s = step.vectors[DRIFT], step.limb_forces, 1.0 / (h * GAMMA)
     # The v half after z has been eliminated; LU, because J_v and J_z are not symmetric.
     for i in range(nz):
         for j in range(nz):
@@ -157,16 +157,18 @@ def _rodas_step(machine, step, limits, h, motion):
         matrix[i, i] += s
     factorize_lu(matrix, nz, step.pivots)
     # The accelerations are affine in the rest positions, so this quotient is exact.
-    _derive(machine, step, motion, z, v, 0.5 * h, drift, step.limb_forces)
+    _derive(machine, step, motion, z, v, 0.5 * h, drift, forces)
     for j in range(drift.shape[0]):
         drift[j] = (drift[j] - motion.zdd[j]) / (0.5 * h)
+    derivative[:] = motion.zdd      # the first stage is the state itself
     for k in range(STAGES):
         for j in range(nz):
             z_new[j], v_new[j] = z[j], v[j]
             for m in range(k):
                 z_new[j] += A[k, m] * U[m, j]
                 v_new[j] += A[k, m] * U[m, nz + j]
-        _derive(machine, step, motion, z_new, v_new, ALPHA[k] * h, derivative, step.limb_forces)
+        if k > 0:
+            _derive(machine, step, motion, z_new, v_new, ALPHA[k] * h, derivative, forces)
         _solve_stage(step, k, h, s, v_new, derivative)
     # The last stage is the difference of the orders 4 and 3: it completes the solution, and is
     # the error estimate.

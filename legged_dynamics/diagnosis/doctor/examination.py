@@ -16,6 +16,7 @@ import numpy as np
 
 from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.diagnosis.doctor.hypotheses import (
+    APART,
     Candidate,
     Finding,
     Hypothesis,
@@ -182,7 +183,7 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
         unsure = soles and kind in OF_TORQUES and one.finding.evidence < SEARCH.large
         scale = kind in OF_SCALE and abs(np.mean(one.size)) < PARAMETRIC.largest_mass_error
         text = one.finding.text if not impossible else (    # a sign of something without a model
-            f'Cannot tell apart: {one.finding.text.rstrip(".")}, which cannot be; or: the drives '
+            f'{APART}{one.finding.text.rstrip(".")}, which cannot be; or: the drives '
             'have elasticity, play or friction that the model lacks.')
         return replace(one, finding=replace(
             one.finding, text=text,
@@ -229,26 +230,24 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
     def rival(other: Candidate) -> bool:
         one, two = best.finding, other.finding
         scale = one.kind in OF_SCALE and two.kind in OF_SCALE and two.evidence > 0.0
-        return other is not best and (one.kind, one.subject) != (
-            two.kind, two.subject) and (
+        return other is not best and (one.kind, one.subject) != (two.kind, two.subject) and (
             scale or two.evidence > one.evidence - SEARCH.equivalence)
     rivals = [other.finding for other in others if rival(other)]
     finding = best.finding
     if finding.kind in OF_SCALE and not finding.fixable:
-        text = f'Cannot tell apart: {finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
+        text = f'{APART}{finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
         return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
     if finding.kind in _YIELDING and finding.evidence < SEARCH.one_kind:
         return replace(best, finding=replace(
-            finding, text=f'Cannot tell apart: {finding.text.rstrip(".")}; or: '
-            f'{_YIELDING[finding.kind]}',
+            finding, text=f'{APART}{finding.text.rstrip(".")}; or: {_YIELDING[finding.kind]}',
             also=tuple(other.text for other in rivals if other.kind not in _YIELDING)[:3]))
     if not rivals:
         return best
-    texts = tuple(other.text.removeprefix('Cannot tell apart: ') for other in rivals)[:3]
+    texts = tuple(other.text.removeprefix(APART) for other in rivals)[:3]
     if finding.kind in OF_TORQUES or any(other.kind in OF_TORQUES for other in rivals):
-        one = finding.text.removeprefix('Cannot tell apart: ').rstrip('.')
+        one = finding.text.removeprefix(APART).rstrip('.')
         finding = replace(finding, fixable=False, also=texts[1:],
-                          text=f'Cannot tell apart: {one}; or: {texts[0]}',
+                          text=f'{APART}{one}; or: {texts[0]}',
                           advice=_UNTOLD[finding.kind in OF_SCALE])
     else:
         finding = replace(finding, also=texts)

@@ -25,6 +25,9 @@ from legged_dynamics.model.sensor_correction import SETTINGS, SensorCorrection
 from legged_dynamics.parameter_file import rounded
 from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
 
+# How the text of a finding begins that names several faults.
+APART = 'Cannot tell apart: '
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -74,7 +77,7 @@ class Finding:
         """Probability in words: 'certain', or per cent; of all that it names, not of the first."""
         sure = ('certain' if self.evidence > 14.0 else
                 f'{100.0 * min(self.probability, 0.9999):.4g} %')
-        return f'one of these: {sure}' if self.text.startswith('Cannot tell apart') else sure
+        return f'one of these: {sure}' if self.text.startswith(APART) else sure
 
 
 @dataclass(frozen=True, eq=False)

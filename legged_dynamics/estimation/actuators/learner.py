@@ -70,7 +70,7 @@ class ActuatorLearner:
         The same for the tick: without what the configuration's noise has already, with what no
         parameter explains.
     free_friction : (2, nj) array
-        Dry friction and its variance by data alone [N m, (N m)^2], or N: nothing stated counts.
+        Dry friction and its variance, stated only by a wide prior [N m, (N m)^2], or N.
     torque_variance : (nj,) array
         Of each joint's torque in typical motion, by its actuator [(N m)^2].
     findings : tuple of ActuatorFinding

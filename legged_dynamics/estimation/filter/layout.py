@@ -90,7 +90,6 @@ _REAL_SETTINGS = (
     'clearance',              # m, deviation of the height of a standing foot
     'swing_clearance',        # m, deviation of the height of a swinging foot
     'natural_time',           # s, sqrt(l / g) with the leg length l
-    'least_height',           # m, least height of the base over the feet
     'switching_rate',         # 1/s, of contact
     'on',                     # probability above which a foot counts as in contact
     'off',                    # probability below which it counts as up
@@ -179,7 +178,7 @@ class Robot(NamedTuple):
     effort_map: np.ndarray = floats(NJ, N_EFFORT_MAP)
     # covariance of each joint's actuator parameters, by rows: see `model.actuators`
     doubt: np.ndarray = floats(NJ, N_DOUBT * N_DOUBT)
-    # mean square error of dry friction by data alone: in deviations of soles' forces, no weights
+    # mean square error of dry friction by data and a wide prior: in soles' deviations, no weights
     friction_doubt: np.ndarray = floats(NJ)
 
 

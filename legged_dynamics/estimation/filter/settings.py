@@ -93,8 +93,8 @@ class FilterSettings:
     even_time: float = 3.0              # natural times in which load becomes even
     uneven_share: float = 0.5           # even shares by which feet differ
     crossing: float = 1.5               # natural times in which pressure crosses the sole
-    sideways: float = 0.3               # of load, from where a force aims: friction over sqrt(3)
-    straying: float = 0.03              # natural times in which a force aims again
+    sideways: float = 0.3               # of load: friction over sqrt(3)
+    straying: float = 0.03              # natural times in which what is sideways decays
     # Variance of a centre of pressure over the product of its distances from two edges: even along
     # a sole, which rolls; across it balance keeps it in the inner half.
     pressure_along: float = 1.0 / 3.0

@@ -389,8 +389,7 @@ def _finish(arrays, layout, settings, R_WB, imu, dt, by_torque):
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
     if by_torque:       # without torque the filter itself keeps to friction and contact
         keep_limits(feet, layout, arrays.ground, window[-1], results)
-    write_link_wrench(settings, scratch.bodies, load3(results.external.link_point, 0),
-                      results.external)
+    write_link_wrench(settings, scratch.bodies, results.external)
     _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
     if bounded:
         if imu:     # an impact may be in the newest reading alone

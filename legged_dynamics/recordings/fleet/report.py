@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,7 +135,7 @@ def find_outliers(frame: pd.DataFrame, quantities: Sequence[Quantity],
 # -------------------------------------------------------------------------------------------------
 
 
-class Fleet(NamedTuple):
+class _Tables(NamedTuple):
     """Tables of a fleet in the order of time: a row a recording, or a foot, joint, ... of it."""
 
     summary: pd.DataFrame
@@ -142,6 +143,10 @@ class Fleet(NamedTuple):
     joints: pd.DataFrame
     inputs: pd.DataFrame
     errors: pd.DataFrame
+
+
+class Fleet(_Tables):
+    """Tables of a fleet, and what follows from them."""
 
     @property
     def robots(self) -> list[str]:
@@ -152,7 +157,7 @@ class Fleet(NamedTuple):
         """Return the tables of one robot."""
         return Fleet(*(rows[rows['robot'] == robot] for rows in self))
 
-    @property
+    @cached_property
     def outliers(self) -> list[Outlier]:
         """Return untrusted recordings first, then the outliers, the farthest first."""
         doubted = self.summary[~self.summary['trusted'].astype(bool)]

@@ -206,7 +206,9 @@ class _ComponentNode(LifecycleNode):
             value = self.declare_parameter(setting.name, None if default == [] else default,
                                            descriptor).value
             return setting.check(default if value is None else value)
-        except (ParameterException, ConfigurationError) as error:
+        except ConfigurationError as error:
+            raise ConfigurationError(f'parameter {error}') from error
+        except ParameterException as error:
             raise ConfigurationError(f'parameter {setting.name!r}: {error}') from error
 
     def follow(self, change: Callable[[dict[str, Any]], None]) -> None:
@@ -244,9 +246,7 @@ class _ComponentNode(LifecycleNode):
                 self.get_logger().warning(why, throttle_duration_sec=1.0)
             else:
                 callback(deserialize(cdr, name))
-        made = self._raw(name, topic, take, qos_profile)
-        made.bounds = bounds
-        return made
+        return self._raw(name, topic, take, qos_profile)
 
     def create_raw_subscription(self, name: str, topic: str,
                                 callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
