@@ -205,11 +205,9 @@ class _ComponentNode(LifecycleNode):
         try:
             value = self.declare_parameter(setting.name, None if default == [] else default,
                                            descriptor).value
-            return setting.check(default if value is None else value)
-        except ConfigurationError as error:
-            raise ConfigurationError(f'parameter {error}') from error
         except ParameterException as error:
             raise ConfigurationError(f'parameter {setting.name!r}: {error}') from error
+        return setting.check(default if value is None else value)
 
     def follow(self, change: Callable[[dict[str, Any]], None]) -> None:
         """Have ``change`` take new values by name; it refuses by an exception."""
@@ -246,7 +244,9 @@ class _ComponentNode(LifecycleNode):
                 self.get_logger().warning(why, throttle_duration_sec=1.0)
             else:
                 callback(deserialize(cdr, name))
-        return self._raw(name, topic, take, qos_profile)
+        made = self._raw(name, topic, take, qos_profile)
+        made.bounds = bounds
+        return made
 
     def create_raw_subscription(self, name: str, topic: str,
                                 callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
