@@ -30,6 +30,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
+from legged_dynamics.recordings.bags import unpacked
 from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 _HEADER = struct.Struct('<BQ')      # of a record: opcode, and length of its content
@@ -85,7 +86,7 @@ def _records(file: BinaryIO, size: int) -> Iterator[McapRecord]:
 def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
     """Yield the records in a chunk up to the first that is damaged, cut off, or out of place."""
     try:
-        data = _decompressed(chunk)
+        data = unpacked(chunk, LARGEST_CHUNK)
     except Exception:       # any error of the unpacker on half a chunk
         return
     at = 0
@@ -101,18 +102,6 @@ def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
         except Exception:   # a damaged record
             return
         at += length
-
-
-def _decompressed(chunk: Chunk) -> bytes:
-    """Return the content of a chunk, or its first `LARGEST_CHUNK` bytes."""
-    if chunk.compression == 'zstd':
-        import zstandard
-        with zstandard.ZstdDecompressor().stream_reader(chunk.data) as stream:
-            return stream.read(LARGEST_CHUNK)
-    if chunk.compression == 'lz4':
-        import lz4.frame
-        return lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, LARGEST_CHUNK)
-    return chunk.data
 
 
 def repair(path: str | Path, out: str | Path) -> int:

@@ -20,15 +20,12 @@ from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 if TYPE_CHECKING:
+    from mcap.records import Chunk
     from rosbags.interfaces import Connection
 
 SUFFIXES = BAG.suffixes
 _CHUNK = 6              # opcode
 _RECORD = struct.Struct('<BQ')      # opcode, and length of the content
-# Of a chunk: times of the first and last message, unpacked size, checksum, and the length of the
-# name of its compression, which follows; then 8 bytes, and what is packed.
-_CHUNK_START = struct.Struct('<QQQII')
-_PIECE = 1_000_000      # bytes unpacked at a time
 
 
 class BagMessage(NamedTuple):
@@ -259,38 +256,34 @@ def _check_chunks(path: Path) -> None:
 
 
 def _check_chunk(path: Path, content: bytes) -> None:
-    if len(content) < _CHUNK_START.size:
+    from mcap.data_stream import ReadDataStream
+    from mcap.records import Chunk
+
+    try:
+        chunk = Chunk.read(ReadDataStream(BytesIO(content)))
+        stated = chunk.uncompressed_size
+        size = stated if stated > LARGEST_CHUNK else len(unpacked(chunk, stated + 1))
+    except Exception:       # a damaged chunk; its reader will say so
         return
-    *_, stated, _, letters = _CHUNK_START.unpack_from(content)
-    at = _CHUNK_START.size + letters
-    size = max(stated, _unpacked_size(content[at + 8:], content[_CHUNK_START.size:at], stated))
     if size > LARGEST_CHUNK:
-        raise BagError(f'{path}: a chunk would unpack to {size:,} bytes or more; '
-                       f'expected {LARGEST_CHUNK:,} at most. It is damaged, or was made with '
+        raise BagError(f'{path}: a chunk would unpack to {size:,} bytes; expected '
+                       f'{LARGEST_CHUNK:,} at most. It is damaged, or was made with '
                        'unusual settings: record it with smaller chunks')
     if size > stated:
         raise BagError(f'{path}: a chunk unpacks to more than the {stated:,} bytes that it '
                        'states: it is damaged; "legged-dynamics repair" can save the others')
 
 
-def _unpacked_size(data: bytes, compression: bytes, enough: int) -> int:
-    """Return what a compressed chunk unpacks to [bytes], or some number above `enough`."""
-    stream: Any
-    size, enough = 0, min(enough, LARGEST_CHUNK)
-    try:
-        if compression == b'zstd':
-            import zstandard
-            stream = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
-        elif compression == b'lz4':
-            from lz4.frame import LZ4FrameFile
-            stream = LZ4FrameFile(BytesIO(data))
-        else:
-            return 0
-        while size <= enough and (piece := stream.read(_PIECE)):
-            size += len(piece)
-    except Exception:       # a damaged chunk; its reader will say so
-        return 0
-    return size
+def unpacked(chunk: Chunk, most: int) -> bytes:
+    """Return the content of an mcap chunk, its first ``most`` bytes where it is compressed."""
+    if chunk.compression == 'zstd':
+        import zstandard
+        packed = zstandard.ZstdDecompressor().stream_reader(chunk.data, read_across_frames=True)
+        return packed.read(most)
+    if chunk.compression == 'lz4':
+        import lz4.frame
+        return lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, most)
+    return chunk.data
 
 
 def check_path(path: Path) -> None:
