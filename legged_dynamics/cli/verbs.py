@@ -352,8 +352,8 @@ FORCE_MAP = Verb(
 REPRODUCE = Verb(
     'reproduce', 'reproduce', 'run what a paper reports and compare',
     'biped: recursive workspace control of a planar biped (Wendlandt and Sastry). Crouches for '
-    "10 s on pinned feet and on MuJoCo contact, and reports final values beside the paper's and "
-    'figures 1 to 7.', (
+    '10 s on pinned feet and on MuJoCo contact, and reports final values beside those of the '
+    'paper, figures 1 to 7 and a film of the crouch (GIF, and MP4 where ffmpeg is installed).', (
         argument('paper', 'PAPER', 'one of biped', choices=('biped',)),
         argument('-o --out', 'DIR', 'where to write; default: PAPER_reproduced in the present '
                  'folder', Path),
