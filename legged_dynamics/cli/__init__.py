@@ -28,18 +28,24 @@ EXTRAS = {'cyclonedds': 'dds', 'mujoco': 'sim', 'rosbags': 'bag', 'mcap': 'bag',
           'rerun': 'rerun'}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, 2 for wrong input, 130 after Ctrl-C."""
+def command_parser(verbs: Sequence[Any] = VERBS) -> argparse.ArgumentParser:
+    """Return the parser of the command, each verb a subparser."""
     parser = argparse.ArgumentParser(
         prog='legged-dynamics', description='Ground reactions of legged robots without foot '
         'sensors: run the nodes, record, and report on recordings.')
     parser.add_argument('--version', action='version', version=f'%(prog)s {_version()}')
     _add_volume(parser, False)
-    verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
-    for verb in VERBS:
-        verb.add_parser(verbs)
-    for below in verbs.choices.values():
-        _add_volume(below, argparse.SUPPRESS)
+    below = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
+    for verb in verbs:
+        verb.add_parser(below)
+    for own in below.choices.values():
+        _add_volume(own, argparse.SUPPRESS)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None, verbs: Sequence[Any] = VERBS) -> int:
+    """Run the command and return its exit code: 0, 2 for wrong input, 130 after Ctrl-C."""
+    parser = command_parser(verbs)
     with suppress(ModuleNotFoundError):     # completion in the shell is optional
         import argcomplete
         argcomplete.autocomplete(parser)

@@ -131,15 +131,16 @@ class ProgressBar:
     """
     Progress bar as context manager, called with the fraction done.
 
-    Where there is no terminal, a line every `EVERY` seconds on stderr, unless `quiet`.
+    Where there is no terminal, a line each ``every`` seconds on stderr, unless `quiet`.
     """
 
     quiet = False       # of the whole command
 
-    def __init__(self, title: str, stream: TextIO | None = None):
+    def __init__(self, title: str, stream: TextIO | None = None, every: float = EVERY):
         self._stream = sys.stderr if stream is None else stream
         terminal = _console(self._stream)
         self._progress: Any = None
+        self._every = every
         self._title, self._part, self._note, self._over = title, 0.0, '', Event()
         if terminal is None:
             if not self.quiet:
@@ -159,7 +160,7 @@ class ProgressBar:
 
     def _print_lines(self) -> None:
         begin = time.monotonic()
-        while not self._over.wait(EVERY):
+        while not self._over.wait(self._every):
             print(f'{self._title}: {100.0 * self._part:.0f} %, {time.monotonic() - begin:.0f} s'
                   f'{self._note}', file=self._stream, flush=True)
 

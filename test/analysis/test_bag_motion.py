@@ -10,7 +10,6 @@ from simulated_bag import messages, write
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.people.trials import bag_motion
 from legged_dynamics.people.trials.bag_motion import motion_from_imu, motion_from_odometry
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.resources import robot_files
@@ -48,7 +47,7 @@ def test_motion_is_corrected_as_the_robots_yaml_says(tmp_path):
         np.testing.assert_allclose(halved.base_motion, true.base_motion, atol=1e-7)
 
 
-def test_pose_by_odometry_and_acceleration_by_the_imu(tmp_path, monkeypatch):
+def test_pose_by_odometry_and_acceleration_by_the_imu(tmp_path):
     yaml, urdf = robot_files('anymal_class')
     model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
     settings = EstimatorSettings.from_parameters(read_parameter_file(yaml))
@@ -84,10 +83,3 @@ def test_pose_by_odometry_and_acceleration_by_the_imu(tmp_path, monkeypatch):
             yield topic, receipt, message
     with pytest.raises(MeasurementError, match='gravity'):
         with_imu(upside_down(messages(steps=300)), odometry)
-
-    # Whether the IMU is the quieter source is known without the estimator, which takes long.
-    monkeypatch.setattr(bag_motion, 'GroundReactionEstimator', None)
-    not_asked = with_imu(messages(steps=300), odometry)
-    np.testing.assert_array_equal(not_asked.motion.base_motion, both.motion.base_motion)
-    with pytest.raises(TypeError):
-        with_imu(messages(steps=300), '')

@@ -70,6 +70,7 @@ def test_a_full_disk_leaves_a_bag_that_was_closed(tmp_path):
     assert (bag / 'metadata.yaml').exists() and not (bag / '.reserve').exists()
     found = words(bag)
     assert found == list(range(1, len(found) + 1)) and len(found) > 100
+    assert f'it ends here, with {len(found)} messages' in done.stderr      # all that was accepted
     assert (bag / 'bag.mcap').stat().st_size > 2_000_000
 
 
@@ -126,22 +127,6 @@ def test_damage_in_the_middle_is_survived(recorded, tmp_path):
             assert 0 < repair(hurt, tmp_path / f'out{at}') <= 30
         except BagError:
             pass
-
-
-def test_all_that_was_written_before_the_disk_was_full_is_in_the_bag(tmp_path, monkeypatch):
-    """The disk refuses at some moment: nothing that was accepted before is lost."""
-    with pytest.raises(BagError, match='it ends here, with') as refusal, \
-            BagWriter(tmp_path / 'bag') as writer:
-        writer.add_topic('/words', 'std_msgs/msg/String')
-        for k in range(3000):
-            if k == 2000:
-                def refuse(*_):
-                    raise OSError(28, 'No space left on device')
-                monkeypatch.setattr('os.posix_fallocate', refuse)
-            writer.write_message('/words', 1 + k, convert.string(DIALECT, f'{k} {"x" * 4000}'))
-    found = words(tmp_path / 'bag')
-    assert found == list(range(len(found))) and len(found) >= 2000
-    assert f'it ends here, with {len(found)} messages' in str(refusal.value)
 
 
 def test_a_chunk_that_was_cut_off_is_saved_up_to_its_last_whole_message(tmp_path):

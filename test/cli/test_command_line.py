@@ -91,16 +91,6 @@ def test_usage_is_told(arguments, capsys):
     assert end.value.code == 2 and 'usage: legged-dynamics' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(('package', 'extra'), [
-    ('cyclonedds.core', 'dds'), ('mujoco', 'sim'), ('viser', 'view'), ('some_other', 'all')])
-def test_the_extra_that_has_a_missing_package_is_named(package, extra, monkeypatch, capsys):
-    def lacks(path):
-        raise ModuleNotFoundError(f'No module named {package!r}', name=package)
-    monkeypatch.setattr('legged_dynamics.resources.urdf_path', lacks)
-    assert cli.main(['info', 'anymal_class']) == cli.WRONG
-    assert f'pip install "legged_dynamics[{extra}]"' in capsys.readouterr().err
-
-
 def test_a_missing_package_is_told(tmp_path):
     # in a process of its own: a module that is imported twice is two modules
     (tmp_path / 'metadata.yaml').touch()
@@ -290,8 +280,7 @@ def test_analyze_writes_everything_and_shows_no_bar_to_a_file(bag, tmp_path):
         assert '/replay/markers' in enriched.topics
 
 
-def test_analyze_again_replaces_its_own_bag_and_no_other(bag, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr('legged_dynamics.recordings.report.report.SECTIONS', ())
+def test_analyze_again_replaces_its_own_bag_and_no_other(bag, tmp_path, capsys):
     arguments = ['analyze', str(bag), '-o', str(tmp_path / 'out'), '--no-csv']
     assert cli.main(arguments) == cli.main(arguments) == 0
     inside = tmp_path / 'out' / 'enriched_bag'
@@ -342,10 +331,9 @@ def test_the_bar_is_drawn_on_a_terminal_only(monkeypatch):
         assert ('Replaying' in stream.getvalue() and '100%' in stream.getvalue()) is drawn
 
 
-def test_without_a_terminal_a_line_says_how_far_it_is(monkeypatch):
-    monkeypatch.setattr(progress, 'EVERY', 0.01)
+def test_without_a_terminal_a_line_says_how_far_it_is():
     stream = io.StringIO()
-    with ProgressBar('Replaying', stream) as bar:
+    with ProgressBar('Replaying', stream, every=0.01) as bar:
         bar(0.37, '1 failed')
         until = time.monotonic() + PATIENCE
         while stream.getvalue().count('\n') < 2 and time.monotonic() < until:

@@ -22,11 +22,20 @@ class Verb:
         return 0
 
 
-def test_a_warning_of_a_model_is_one_line_without_files(monkeypatch, capsys):
-    monkeypatch.setattr(cli, 'VERBS', (Verb(),))
+class Lacking(Verb):
+    """A verb that needs a package which is not installed."""
+
+    def __init__(self, package):
+        self.package = package
+
+    def run(self, args):
+        raise ModuleNotFoundError(f'No module named {self.package!r}', name=self.package)
+
+
+def test_a_warning_of_a_model_is_one_line_without_files(capsys):
     with warnings.catch_warnings():
         warnings.simplefilter('always')
-        assert cli.main(['odd']) == 0
+        assert cli.main(['odd'], (Verb(),)) == 0
     assert capsys.readouterr().err.splitlines() == [
         'legged-dynamics odd: mule: joint 4 moves nothing',
         'legged-dynamics odd: mule: joint 5 moves nothing']
@@ -36,11 +45,13 @@ def test_a_warning_of_a_model_is_one_line_without_files(monkeypatch, capsys):
     ('0.3.0', 'pip install "legged_dynamics[tables]"'),
     ('(not installed)', 'pip install ".[tables]" in the folder of its sources')])
 def test_a_missing_package_comes_with_what_installs_it(monkeypatch, capsys, version, line):
-    class Lacking(Verb):
-        def run(self, args):
-            raise ModuleNotFoundError("No module named 'pyarrow'", name='pyarrow')
-
-    monkeypatch.setattr(cli, 'VERBS', (Lacking(),))
     monkeypatch.setattr(cli, '_version', lambda: version)
-    assert cli.main(['odd']) == 2
+    assert cli.main(['odd'], (Lacking('pyarrow'),)) == 2
     assert line in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('package', 'extra'), [
+    ('cyclonedds.core', 'dds'), ('mujoco', 'sim'), ('viser', 'view'), ('some_other', 'all')])
+def test_the_extra_that_has_a_missing_package_is_named(package, extra, capsys):
+    assert cli.main(['odd'], (Lacking(package),)) == cli.WRONG
+    assert f'pip install "legged_dynamics[{extra}]"' in capsys.readouterr().err

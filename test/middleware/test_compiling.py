@@ -28,7 +28,6 @@ class Log:
 def compiler_of(monkeypatch, text):
     """Have a Python text compile, and return a list that its process is put into."""
     popen, made = subprocess.Popen, []
-    monkeypatch.setattr(kernel_state, 'is_warm', lambda name: False)
 
     def start(command, **options):
         assert command[-2:] == ['warm', 'cold']
