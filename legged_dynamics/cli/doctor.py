@@ -13,7 +13,7 @@ from legged_dynamics.diagnosis.validation.validation import validate
 from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.parameter_file import written_file
-from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.bags import BagReader, receipts
 from legged_dynamics.recordings.recording import read_sensor_log
 from legged_dynamics.recordings.replay import ESTIMATOR
 from legged_dynamics.recordings.robot import choose_robot
@@ -102,10 +102,9 @@ def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
         joints, imu, description = input_topics(bag, args.joint_states, args.imu)
         choice = choose_robot(bag, description, args.robot, args.urdf)
         read, stream = SampleReader(choice.model, choice.config, joints, imu, ''), SensorStream()
-        first, last = (None if at is None else bag.start_ns + round(at * 1e9)
-                       for at in (args.start, args.end))
         measurements: list[Any] = []
-        for message in bag.messages({joints, imu} - {''}, first, last):
+        for message in bag.messages({joints, imu} - {''},
+                                    *receipts(bag, args.start, args.end)):
             try:
                 found = stream.push(read(message.topic, bag.decode(message)))
             except MeasurementError as error:

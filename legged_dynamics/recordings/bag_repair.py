@@ -30,7 +30,6 @@ from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
-from legged_dynamics.recordings.bags import unpacked
 from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 _HEADER = struct.Struct('<BQ')      # of a record: opcode, and length of its content
@@ -102,6 +101,18 @@ def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
         except Exception:   # a damaged record
             return
         at += length
+
+
+def unpacked(chunk: Chunk, most: int) -> bytes:
+    """Return the content of an mcap chunk, its first ``most`` bytes where it is compressed."""
+    if chunk.compression == 'zstd':
+        import zstandard
+        packed = zstandard.ZstdDecompressor().stream_reader(chunk.data, read_across_frames=True)
+        return packed.read(most)
+    if chunk.compression == 'lz4':
+        import lz4.frame
+        return lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, most)
+    return chunk.data
 
 
 def repair(path: str | Path, out: str | Path) -> int:

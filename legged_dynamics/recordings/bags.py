@@ -20,7 +20,6 @@ from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 if TYPE_CHECKING:
-    from mcap.records import Chunk
     from rosbags.interfaces import Connection
 
 SUFFIXES = BAG.suffixes
@@ -235,6 +234,13 @@ class BagReader:
         return None
 
 
+def receipts(bag: BagReader, start: float | None, end: float | None
+             ) -> tuple[int | None, int | None]:
+    """Return a range of a bag [s] as `BagReader.messages` takes it [ns]; None: no bound."""
+    first, last = (None if at is None else bag.start_ns + round(at * 1e9) for at in (start, end))
+    return first, last
+
+
 def _check_chunks(path: Path) -> None:
     """Refuse an mcap file with a chunk that would fill the memory, whatever size it states."""
     try:
@@ -259,6 +265,8 @@ def _check_chunk(path: Path, content: bytes) -> None:
     from mcap.data_stream import ReadDataStream
     from mcap.records import Chunk
 
+    from legged_dynamics.recordings.bag_repair import unpacked
+
     try:
         chunk = Chunk.read(ReadDataStream(BytesIO(content)))
         stated = chunk.uncompressed_size
@@ -272,18 +280,6 @@ def _check_chunk(path: Path, content: bytes) -> None:
     if size > stated:
         raise BagError(f'{path}: a chunk unpacks to more than the {stated:,} bytes that it '
                        'states: it is damaged; "legged-dynamics repair" can save the others')
-
-
-def unpacked(chunk: Chunk, most: int) -> bytes:
-    """Return the content of an mcap chunk, its first ``most`` bytes where it is compressed."""
-    if chunk.compression == 'zstd':
-        import zstandard
-        packed = zstandard.ZstdDecompressor().stream_reader(chunk.data, read_across_frames=True)
-        return packed.read(most)
-    if chunk.compression == 'lz4':
-        import lz4.frame
-        return lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, most)
-    return chunk.data
 
 
 def check_path(path: Path) -> None:

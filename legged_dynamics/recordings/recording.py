@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 from legged_dynamics.diagnosis.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.estimation.measurement import ImuSample, JointSample
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.bags import BagReader, receipts
 from legged_dynamics.recordings.series import Column, EstimateSeries, ForceSeries, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics
 from legged_dynamics.ros.conversions import read_wrench, stamp_ns
@@ -503,8 +503,6 @@ def read_sensor_log(bag: BagReader, joint_states: str = '', imu: str = '',
     """
     joints, inertial, _ = input_topics(bag, joint_states, imu)
     writer = SensorLogWriter()
-    first = None if start is None else bag.start_ns + round(start * 1e9)
-    last = None if end is None else bag.start_ns + round(end * 1e9)
-    for message in bag.messages({joints, inertial} - {''}, first, last):
+    for message in bag.messages({joints, inertial} - {''}, *receipts(bag, start, end)):
         writer.take(bag.decode(message), message.receipt_ns)
     return replace(writer.log(), simulated='/clock' in bag.topics)

@@ -29,8 +29,8 @@ from legged_dynamics.estimation.measurement import IMU_TIMEOUT, JointSample
 from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.recordings.bags import BagMessage, BagReader
-from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer
+from legged_dynamics.recordings.bags import BagMessage, BagReader, receipts
+from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer, read_flags
 from legged_dynamics.recordings.robot import RobotChoice, choose_robot
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, output_topics
@@ -319,41 +319,21 @@ _TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
                    'How far joint states may run ahead of the IMU.', 1e-3, 1.0),)
 
 
-@dataclass(frozen=True)
-class Preparation:
-    """A bag's robot, and the plan of its replay."""
-
-    robot: RobotChoice  # The robot
-    plan: ReplayPlan  # Plan without the contact flags of `given`
-    given: dict[str, str]  # Topics of contact flags that are used instead of detection, by foot
-    duration: float  # [s]: duration of the bag, or of the part that is analysed
-
-    @property
-    def topics(self) -> TopicChoice:
-        """Return which topics are read."""
-        return self.plan.topics
-
-    @property
-    def feet(self) -> tuple[str, ...]:
-        """Links of the feet."""
-        return tuple(foot.link for foot in self.robot.config.feet)
-
-
-def prepare(bag: BagReader, options: AnalysisOptions) -> Preparation:
-    """Return robot, settings, topics and range of a bag."""
+def prepare(bag: BagReader, options: AnalysisOptions) -> tuple[RobotChoice, ReplayPlan]:
+    """Return the robot of a bag, and the plan of its replay."""
     inputs = input_topics(bag, options.joint_states, options.imu)
     robot = choose_robot(bag, inputs[2], options.robot, options.urdf, options.params_files)
     settings = EstimatorSettings.from_parameters(robot.parameters)
     topics = _all_topics(bag, robot, options, inputs)
-    start, stop = _range(bag, options)
-    feet = tuple(foot.link for foot in robot.config.feet)
-    plan = ReplayPlan(
+    start, stop = receipts(bag, options.start or None, options.end)
+    if start is not None and start > bag.end_ns:
+        raise BagError(f'{bag.path} lasts {(bag.end_ns - bag.start_ns) * 1e-9:.2f} s; there is '
+                       f'nothing from {options.start:g} s on')
+    given = _given_topics(bag, options, tuple(foot.link for foot in robot.config.feet))
+    return robot, ReplayPlan(
         robot.model, robot.config, settings, checked(robot.parameters, _TIMING)['imu_timeout'],
-        topics, start_ns=start, stop_ns=stop,
-        first_stamp_ns=_live_start(bag, topics, settings, start))
-    duration = ((bag.end_ns if stop is None else min(stop, bag.end_ns))
-                - (start or bag.start_ns)) * 1e-9
-    return Preparation(robot, plan, _given_topics(bag, options, feet), duration)
+        topics, read_flags(bag, given, start, stop) if given else {}, start_ns=start,
+        stop_ns=stop, first_stamp_ns=_live_start(bag, topics, settings, start))
 
 
 def _all_topics(bag: BagReader, robot: RobotChoice, options: AnalysisOptions,
@@ -368,15 +348,6 @@ def _all_topics(bag: BagReader, robot: RobotChoice, options: AnalysisOptions,
     valid = options.valid or (robot.valid if robot.valid in bag.topics else '')
     found = output_topics(bag, feet, inputs[0], {**truth, **options.truth}, valid)
     return TopicChoice(*inputs, **found)      # type: ignore[arg-type]
-
-
-def _range(bag: BagReader, options: AnalysisOptions) -> tuple[int | None, int | None]:
-    start, stop = (None if value is None else bag.start_ns + round(value * 1e9)
-                   for value in (options.start or None, options.end))
-    if start is not None and start > bag.end_ns:
-        raise BagError(f'{bag.path} lasts {(bag.end_ns - bag.start_ns) * 1e-9:.2f} s; there is '
-                       f'nothing from {options.start:g} s on')
-    return start, stop
 
 
 def _given_topics(bag: BagReader, options: AnalysisOptions,

@@ -24,14 +24,12 @@ from legged_dynamics.recordings.recording import (
     WrenchRecord,
     align_truth,
     desired_force,
-    read_flags,
     track_body,
     world_force,
 )
 from legged_dynamics.recordings.replay import (
     FROM_BAG,
     AnalysisOptions,
-    Preparation,
     Replay,
     ReplayPlan,
     prepare,
@@ -251,23 +249,21 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
     """
     options = options or AnalysisOptions()
     with BagReader(path) as bag:
-        ready = prepare(bag, options)
-        plan, robot = ready.plan, ready.robot
+        robot, plan = prepare(bag, options)
+        topics = plan.topics
         if not compare:
             plan = replace(plan, others=False, topics=replace(
                 plan.topics, live={}, desired={}, reference=''))
-        if ready.given:
-            plan = replace(plan, given_contact=read_flags(bag, ready.given, plan.start_ns,
-                                                          plan.stop_ns))
         if options.contact == (FROM_BAG,):
             plan = replace(plan, true_contact=_true_contact(bag, plan, robot))
         replay, records = Replay(plan), RecordGatherer(plan.topics)
         with (nullcontext() if enriched is None else EnrichedBag(
-                enriched, bag, ready.feet, robot.model.base_link, options.storage)) as copy:
+                enriched, bag, replay.series.feet, robot.model.base_link,
+                options.storage)) as copy:
             replay.run(bag, sink=copy.copy if copy else None,
                        on_estimate=copy.add if copy else None, records=records,
                        progress=progress)
-        return _judge(bag, ready, replay, records.recording)
+        return _judge(bag, robot, topics, replay, records.recording)
 
 
 def _true_contact(bag: BagReader, plan: ReplayPlan,
@@ -285,9 +281,11 @@ def _true_contact(bag: BagReader, plan: ReplayPlan,
     return lambda stamp_ns: table.get(stamp_ns, unknown)
 
 
-def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Recording) -> Analysis:
-    series, robot, topics = replay.series, ready.robot, ready.topics
-    settings = ready.plan.settings
+def _judge(bag: BagReader, robot: RobotChoice, topics: TopicChoice, replay: Replay,
+           recording: Recording) -> Analysis:
+    series, plan = replay.series, replay.plan
+    settings = plan.settings
+    end = bag.end_ns if plan.stop_ns is None else min(plan.stop_ns, bag.end_ns)
     if not len(series.stamp_ns):
         reasons = '; '.join(replay.refused) or 'the estimator was given too few samples'
         raise BagError(f'nothing could be estimated from {bag.path}: {reasons}')
@@ -304,8 +302,8 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
     if main_name(series) != 'fused' and settings.fusion == 'fused' and not notes:
         notes.append(f'Most estimates are {main_name(series)}.')
     return Analysis(
-        bag.path, bag.start_ns, ready.duration, bag.message_count, robot, settings, topics,
-        replay, truth, behaviours, accuracy,
+        bag.path, bag.start_ns, (end - (plan.start_ns or bag.start_ns)) * 1e-9,
+        bag.message_count, robot, settings, topics, replay, truth, behaviours, accuracy,
         score_contacts(series.time, series.feet, series.contact.values, truth.contact,
                        truth.valid) if truth.known else [],
         inputs, _compare_live(series, recording.live, replay.joints),
