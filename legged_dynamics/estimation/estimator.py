@@ -276,7 +276,7 @@ class GroundReactionEstimator:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, stamp)
         arrays.stamps[-1] = stamp
-        self._out[:] = 0.0
+        self._out.fill(0.0)
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
         if mode == codes.BY_MOTION:

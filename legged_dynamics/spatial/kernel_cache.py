@@ -17,7 +17,9 @@ which start together do not all compile everything.
 """
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import hashlib
 import logging
 import os
@@ -26,7 +28,7 @@ import re
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -264,6 +266,19 @@ class _KernelCache(caching.NullCache):
             watcher(self._name)
 
 
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Leave garbage for later: a compiler's many live objects are searched over and over."""
+    if not gc.isenabled():      # another thread's, or the user's choice
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def keep(dispatcher: Any) -> Any:
     """Enable caching of a compiled function, where there is a folder; return it."""
     if hasattr(dispatcher, 'py_func'):      # with NUMBA_DISABLE_JIT it is plain Python
@@ -276,7 +291,8 @@ def keep(dispatcher: Any) -> Any:
 
         def compile(sig: Any) -> Any:
             try:
-                return load_or_compile(sig)
+                with _no_collection():
+                    return load_or_compile(sig)
             finally:                        # saved, or not to be compiled at all
                 cache.release()
         dispatcher.compile = compile

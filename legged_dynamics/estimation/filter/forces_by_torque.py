@@ -88,12 +88,26 @@ from legged_dynamics.spatial.layout import put3
 
 
 @part
+def _set_product(A, B, out):
+    """Fill ``out`` (3, n) with ``A^T B`` by the (m, 3) A and the m rows of B, read once."""
+    for k in range(3):
+        for c in range(out.shape[1]):
+            out[k, c] = 0.0
+    for r in range(B.shape[0]):
+        x, y, z, row = A[r, 0], A[r, 1], A[r, 2], B[r]
+        for c in range(out.shape[1]):
+            out[0, c] += x * row[c]
+            out[1, c] += y * row[c]
+            out[2, c] += z * row[c]
+
+
+@part
 def _accelerometer_rows(arrays, layout, settings, G, R, free):
     """Fill G (3, nx), R and the reading without forces; return whether there is one."""
     robot, scratch, tracking = arrays.robot, arrays.scratch, arrays.tracking
     newest, middle, efforts = arrays.window[-1], arrays.middle, arrays.memory.efforts
     mass_error = arrays.memory.mass.error
-    nv, nx = robot.columns.shape[0], G.shape[1]
+    nv = robot.columns.shape[0]
     X, vectors = tracking.mass, scratch.vectors
     p = load3(settings.p_BI, 0)
     for e in range(6 + nv):
@@ -136,20 +150,14 @@ def _accelerometer_rows(arrays, layout, settings, G, R, free):
             required -= tracking.mass_columns[e, m] * mass_error[m]
         for k in range(3):
             free[k] -= X[e, k] * required
-    for k in range(3):
-        to = G[k]
-        for c in range(nx):
-            to[c] = 0.0
-        for e in range(6):
-            h, row = X[e, k], scratch.grasp[e]
-            for c in range(nx):
-                to[c] += h * row[c]
-        for j in range(nv):
-            # A motor without a measured torque is taken as locked against forces on its link.
-            if not math.isfinite(newest[layout.effort + j]):
-                continue
-            for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
-                c = robot.columns[j, m + 1]
+    _set_product(X, scratch.grasp, G)
+    for j in range(nv):
+        # A motor without a measured torque is taken as locked against forces on its link.
+        if not math.isfinite(newest[layout.effort + j]):
+            continue
+        for m in range(robot.columns[j, robot.columns.shape[1] - 1]):
+            c = robot.columns[j, m + 1]
+            for k in range(3):
                 G[k, c] += X[6 + j, k] * scratch.jacobian[c, j]
     return True
 
@@ -176,10 +184,8 @@ def _predict_latest(arrays, layout, settings):
         nu[k] = reading[k] - free[k]
         for c in range(nx):
             nu[k] -= G[k, c] * x[c]
-            gain[k, c] = 0.0
-        for r in range(nx):
-            for c in range(nx):
-                gain[k, c] += G[k, r] * P[r, c]
+    _set_product(G.T, P, gain)
+    for k in range(3):
         for m in range(k, 3):
             S[m, k] += late[m] * late[k]
             for c in range(nx):
