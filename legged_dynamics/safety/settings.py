@@ -85,8 +85,8 @@ class SafetySettings(CheckedSettings):
     stance_turn: float = setting(
         'safety.stance_turn', 0.06, 'rad/s',
         'Difference of the tilt rates by gyro and by legs in stance from which the IMU is not '
-        'believed; 0: not watched, as for a robot that stands on what moves. Turns about the '
-        'vertical are not judged.', 0.0, 10.0)
+        'believed, and a fifth of it of those by its orientation over 3 s; 0: not watched, as for '
+        'a robot that stands on what moves. Turns about the vertical are not judged.', 0.0, 10.0)
     latch: bool = setting(
         'safety.latch', True, '',
         'Whether the node must be activated again after the safe output went out.')
