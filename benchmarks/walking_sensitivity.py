@@ -101,8 +101,9 @@ def varied(job: tuple[Number, float, Sequence[str]]) -> dict[str, float]:
     number, factor, titles = job
     modules = [import_module(name) for name in list(sys.modules)
                if name.startswith(walking.__name__)]
-    old = next(getattr(module, number.holder) for module in modules
-               if hasattr(module, number.holder))
+    # Another module may have a place in an array of the same name.
+    old = next(value for module in modules
+               if dataclasses.is_dataclass(value := getattr(module, number.holder, None)))
     new = changed(old, number.path, factor)
     with ExitStack() as stack:
         for module in modules:

@@ -178,7 +178,7 @@ def test_one_plate_is_compared_where_it_bears_all(tmp_path):
         analysed(loads=str(tmp_path / 'later.mot'))
 
 
-def write_c3d(path, turn, rate=100.0):
+def write_c3d(path, turn, rate=100.0, times=1):
     """Write the sample's forces as two plates of type 2 and a marker, in turned axes, in mm."""
     ezc3d = pytest.importorskip('ezc3d')
     loads = read_loads(OPTIONS.loads)[0]
@@ -189,7 +189,7 @@ def write_c3d(path, turn, rate=100.0):
     file['parameters']['POINT']['UNITS']['value'] = ['mm']
     points = np.ones((4, 1, n))
     points[:3, 0] = 1e3 * loads[0].point.T
-    file['data']['points'] = points
+    file['data']['points'] = np.tile(points, times)
     corners, origins, analog, names = [], [], [], []
     for k, load in enumerate(loads):
         # A plate as large as the walkway; its z is down, as makers have it: it reads the action.
@@ -202,7 +202,7 @@ def write_c3d(path, turn, rate=100.0):
         m = -(load.moment + np.cross(load.point - middle, load.force)) @ own
         analog += [*f.T, *(1e3 * m.T)]
         names += [f'{what}{axis}{k}' for what in 'FM' for axis in 'xyz']
-    file['data']['analogs'] = np.array(analog)[None]
+    file['data']['analogs'] = np.tile(analog, times)[None]
     parameters = file['parameters']
     parameters['ANALOG']['RATE']['value'] = [rate]
     parameters['ANALOG']['LABELS']['value'] = names
@@ -234,14 +234,16 @@ def test_force_plates_of_a_c3d_file(tmp_path, walk, turn):
 
 def test_a_c3d_file_that_crashes_or_never_ends_its_reader_is_refused(tmp_path):
     """Ezc3d believes a file's sizes; that costs a process of its own its life, not ours."""
-    path, cut = tmp_path / 'walk.c3d', tmp_path / 'cut.c3d'
+    path, cut, long = (tmp_path / name for name in ('walk.c3d', 'cut.c3d', 'long.c3d'))
     write_c3d(path, np.eye(3))
     cut.write_bytes(path.read_bytes()[:520])
     with pytest.raises(MeasurementError, match='cut.c3d: this is not a C3D file that ezc3d can'):
         read_c3d(cut)
     read_c3d(path)
+    # Linux counts a process's time in steps of 1 to 10 ms: this one takes some 100.
+    write_c3d(long, np.eye(3), times=300)
     with pytest.raises(MeasurementError, match=r'takes ezc3d more than 0\.001 s'):
-        read_c3d(path, replace(LIMITS, time=1e-3, time_of_byte=0.0))
+        read_c3d(long, replace(LIMITS, time=1e-3, time_of_byte=0.0))
     with pytest.raises(MeasurementError, match='is not a C3D file'):
         read_c3d(path, replace(LIMITS, memory=100_000, memory_of_byte=0))
 
