@@ -449,7 +449,8 @@ def none_chosen() -> int:
     return 2
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None,
+         bus_of: Callable[[dict[str, str]], FaultBus] = FaultBus) -> int:
     """Print the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--quick', action='store_true', help='a fifth of the rows')
@@ -472,7 +473,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
           '| fastest fall, m/s | tilt, deg | in the end | engaged again | as wanted |\n'
           '|---|---|---|---:|---:|---:|---:|---|---|---|')
     with DomainLease() as lease:
-        bus = FaultBus({**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': args.middleware})
+        bus = bus_of({**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': args.middleware})
         try:
             for row in chosen:
                 line, wanted, fell = run(bus, row)

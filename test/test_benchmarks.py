@@ -82,16 +82,17 @@ def test_a_fall_is_as_wanted_only_where_the_row_says_why(row):
     assert not faults.outcome(replace(row, falls=''), True, True, True, True)[1]
 
 
-def test_falls_on_the_bus_are_in_the_last_line(monkeypatch, capsys):
+def test_falls_on_the_bus_are_in_the_last_line(capsys):
     bus = MagicMock(state=lambda node: '', largest=lambda ticks: 0.3, states=[], began=0,
                     words=[(0, 'no joint states'), (0, '100 ms old')], fastest=2.3, height=0.1,
                     tilt=0.0, sent=[(0, np.zeros(1), '')], rate=500.0)
-    monkeypatch.setattr(faults, 'FaultBus', lambda environment: bus)
-    assert faults.main(['--rows', 'joint states stopped standing|late by 0.1 s standing']) == 0
+    rows = 'joint states stopped standing|late by 0.1 s standing'
+    assert faults.main(['--rows', rows], lambda environment: bus) == 0
     said = capsys.readouterr().out
     assert said.splitlines()[-1] == 'faults: 2 rows, 0 not as wanted, 2 falls'
     assert said.count(f'dropped, no torque: {faults.BLIND}') == 2
-    assert faults.main(['--rows', 'joint states missing for 0.1 s standing']) == 1
+    assert faults.main(['--rows', 'joint states missing for 0.1 s standing'],
+                       lambda environment: bus) == 1
     assert capsys.readouterr().out.endswith('faults: 1 rows, 1 not as wanted, 1 falls\n')
 
 

@@ -32,14 +32,16 @@ BLOCK = 0.1             # s over which forces are taken for constant and white n
 BASE = 1e-4             # of the weight: error of the base's rows, for the sake of numbers
 
 
-def bound(recording: Recording) -> float:
+def bound(recording: Recording, noise: dict[str, float] = FIELD) -> float:
     """
     Return the smallest rms error of the forces of the feet, % of the weight.
 
     Parameters
     ----------
     recording : Recording
-        In which every foot stands all the time, with the field's noise.
+        In which every foot stands all the time.
+    noise : dict of float
+        Standard deviations by sensor, as `FIELD` has them.
 
     Raises
     ------
@@ -57,11 +59,11 @@ def bound(recording: Recording) -> float:
     samples = max(round(BLOCK * recording.rate), 1)
     begin, end = (round(t * recording.rate) for t in recording.scored)
     variance = np.full(nv, (BASE * weight) ** 2)
-    variance[twin.iv] = (FIELD['effort'] * limit) ** 2 / samples
+    variance[twin.iv] = (noise['effort'] * limit) ** 2 / samples
     whiten = 1.0 / np.sqrt(variance)[:, None]
     information = np.diag(np.concatenate([
-        np.full(nj, FIELD['effort_gain'] ** -2), (FIELD['effort_offset'] * limit) ** -2,
-        np.full(3, FIELD['accelerometer_bias'] ** -2)]))
+        np.full(nj, noise['effort_gain'] ** -2), (noise['effort_offset'] * limit) ** -2,
+        np.full(3, noise['accelerometer_bias'] ** -2)]))
     instants = []
     for k in range(begin, min(end, len(recording)), samples):
         H, M = _columns(twin, recording.q[k])

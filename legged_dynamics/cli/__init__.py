@@ -21,6 +21,7 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
+NOT_INSTALLED = '(not installed)'       # in place of a version
 # Which extra of setup.py brings a package that is imported.
 EXTRAS = {'cyclonedds': 'dds', 'mujoco': 'sim', 'rosbags': 'bag', 'mcap': 'bag',
           'matplotlib': 'bag', 'viser': 'view', 'trimesh': 'view', 'rich': 'cli',
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None, verbs: Sequence[Any] = VERBS) -> int
             raise
         extra = EXTRAS.get((error.name or '').split('.')[0], 'all')
         print(f'legged-dynamics {args.verb}: the Python package {error.name!r} is not installed; '
-              f'{_installs(extra)}', file=sys.stderr)
+              f'{installs(extra, _version())}', file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -97,9 +98,9 @@ def _each_once(verb: str, otherwise: Callable[..., Any]) -> Callable[..., None]:
     return show_warning
 
 
-def _installs(extra: str) -> str:
+def installs(extra: str, version: str) -> str:
     """Return what installs an extra of this package, from wherever the package came."""
-    if _version() == '(not installed)':
+    if version == NOT_INSTALLED:
         return f'pip install ".[{extra}]" in the folder of its sources'
     return f'pip install "legged_dynamics[{extra}]"'
 
@@ -118,4 +119,4 @@ def _version() -> str:
     try:
         return version('legged_dynamics')
     except PackageNotFoundError:
-        return '(not installed)'
+        return NOT_INSTALLED

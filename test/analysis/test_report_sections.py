@@ -85,16 +85,14 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
         report(made_up()).write(tmp_path / 'file')
 
 
-def test_a_panel_of_the_bag_report_is_on_the_page_and_on_the_terminal(
-        short_bag, tmp_path, monkeypatch):
+def test_a_panel_of_the_bag_report_is_on_the_page_and_on_the_terminal(short_bag, tmp_path):
     """One function in the list of sections is all that a new panel takes."""
     def modes(analysis):
         counts = Counter(map(Mode, analysis.series.mode.values.tolist()))
         return ReportSection('Modes', [Table('Estimates by mode', ('mode', 'count'), [
             (mode.name, str(count)) for mode, count in counts.items()])])
 
-    monkeypatch.setattr(bag_report, 'SECTIONS', (*bag_report.SECTIONS, modes))
-    analysis = analyse(short_bag)
-    html = bag_report.write_report(analysis, tmp_path).read_text()
+    analysis, makers = analyse(short_bag), (*bag_report.SECTIONS, modes)
+    html = bag_report.write_report(analysis, tmp_path, makers=makers).read_text()
     assert re.search(r'<h2 id="s\d+">Modes</h2>\n<div class="wide"[^>]*><table>', html)
-    assert bag_report.tables(analysis)[-1].title == 'Estimates by mode'
+    assert bag_report.tables(analysis, makers)[-1].title == 'Estimates by mode'

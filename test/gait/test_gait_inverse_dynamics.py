@@ -11,51 +11,16 @@ from legged_dynamics.dynamics import inverse_dynamics
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import FlatFoot
 from legged_dynamics.model.robot_config import scaled_to
-from legged_dynamics.people.gait import inverse_dynamics as module
 from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.opensim import reader
 from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.people.trials.cycles import gait_cycles
-from legged_dynamics.people.trials.export import write_opensim
 
 WALK = two_footed_walk()
 
 
-@pytest.fixture
-def calls(monkeypatch):
-    """Count readings of a model and frames whose dynamics are computed."""
-    found = {'read_document': 0, 'inertial_wrenches': 0, 'forward_kinematics': 0}
-
-    def counted(place, name):
-        own = getattr(place, name)
-
-        def count(*arguments):
-            found[name] += 1
-            return own(*arguments)
-
-        monkeypatch.setattr(place, name, count)
-
-    counted(reader, 'read_document')
-    counted(module, 'inertial_wrenches')
-    counted(module, 'forward_kinematics')
-    return found
-
-
-def test_a_trial_reads_its_model_and_computes_its_dynamics_once(calls, tmp_path):
-    path, options = sample_walk()
-    result, _ = analyse_gait(path, replace(options, mass='model'))
-    assert set(result.errors) == set(METHODS)       # all methods were compared
-    gait_cycles(result)
-    write_opensim(result, tmp_path)
-    n = len(result.motion)
-    assert calls == {'read_document': 1, 'inertial_wrenches': n, 'forward_kinematics': n}
-
-
-def test_another_mass_scales_the_dynamics_of_the_model(calls):
+def test_another_mass_scales_the_dynamics_of_the_model():
     path, options = sample_walk()
     result, _ = analyse_gait(path, replace(options, mass='80'))
-    assert calls == {name: 1 if name == 'read_document' else len(result.motion) for name in calls}
     anew = GaitInverseDynamics.of(result.model, result.feet, result.motion)
     scaled = result.dynamics.as_recorded
     np.testing.assert_allclose(scaled.wrench, anew.wrench, rtol=1e-9, atol=1e-9)

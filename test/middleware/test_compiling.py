@@ -25,32 +25,32 @@ class Log:
         self.info = self.lines.append
 
 
-def compiler_of(monkeypatch, text):
-    """Have a Python text compile, and return a list that its process is put into."""
-    popen, made = subprocess.Popen, []
+def compiler_of(text):
+    """Return what starts a Python text instead of the compiler, and a list of its processes."""
+    made = []
 
     def start(command, **options):
         assert command[-2:] == ['warm', 'cold']
-        made.append(popen([sys.executable, '-c', text], **{**options, 'stdin': subprocess.PIPE}))
+        made.append(subprocess.Popen([sys.executable, '-c', text],
+                                     **{**options, 'stdin': subprocess.PIPE}))
         return made[0]
-    monkeypatch.setattr(subprocess, 'Popen', start)
-    return made
+    return start, made
 
 
 @pytest.mark.parametrize(('code', 'end'), [(0, 'compiled'), (1, 'compiling ahead failed')])
-def test_it_says_when_it_begins_and_ends(monkeypatch, code, end):
-    made = compiler_of(monkeypatch, f'input(); raise SystemExit({code})')
+def test_it_says_when_it_begins_and_ends(code, end):
+    start, made = compiler_of(f'input(); raise SystemExit({code})')
     log = Log()
-    with lifecycle.compilation(Cold, log) as compiles:
+    with lifecycle.compilation(Cold, log, start) as compiles:
         assert compiles() and log.lines == [lifecycle.COMPILING]
         made[0].communicate(b'\n')
         assert not compiles()
     assert log.lines[-1].startswith(end)
 
 
-def test_a_compiler_that_is_not_awaited_is_ended(monkeypatch):
-    made, log = compiler_of(monkeypatch, 'input()'), Log()
-    with lifecycle.compilation(Cold, log) as compiles:
+def test_a_compiler_that_is_not_awaited_is_ended():
+    (start, made), log = compiler_of('input()'), Log()
+    with lifecycle.compilation(Cold, log, start) as compiles:
         assert compiles()
     assert made[0].returncode is not None and log.lines == [lifecycle.COMPILING]
 
@@ -58,8 +58,10 @@ def test_a_compiler_that_is_not_awaited_is_ended(monkeypatch):
 def test_what_estimates_has_the_nodes_kernels_compiled_by_another_process(monkeypatch):
     asked = []
     monkeypatch.setattr(kernel_state, 'is_warm', lambda name: name == 'warm')
-    monkeypatch.setattr(subprocess, 'run', lambda command, **options: asked.append(command))
-    lifecycle.compile_first('warm')
+
+    def run(command, **options):
+        asked.append(command)
+    lifecycle.compile_first('warm', run=run)
     assert not asked
-    lifecycle.compile_first('warm', 'cold')
+    lifecycle.compile_first('warm', 'cold', run=run)
     assert [command[-2:] for command in asked] == [['warm', 'cold']]

@@ -10,7 +10,6 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.protocol import QoSProfile
-from legged_dynamics.ros.nodes import unitree as node_module
 from legged_dynamics.ros.nodes.unitree import UnitreeNode
 from legged_dynamics.ros.unitree_low_level import checksum, low_state, robot_named
 from legged_dynamics.schema import read_parameter_file
@@ -134,24 +133,10 @@ def test_reading_creates_no_way_to_the_motors(standing):
     assert not standing.motors
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """Time of the node's watchdog, that of the bus."""
-    class Clock:
-        bus = None
-
-        def __call__(self):
-            return self.bus.now_ns if self.bus is not None else 0
-    made = Clock()
-    monkeypatch.setattr(node_module.time, 'monotonic_ns', made)
-    return made
-
-
-def test_efforts_become_torque_and_silence_ends_in_damping(clock):
+def test_efforts_become_torque_and_silence_ends_in_damping():
     robot = Robot(**{'unitree.command': True, 'watchdog.release': 'damping',
                      'unitree.resting_kd': 2.5, 'watchdog.hold': 0.02,
                      'safety.damping_duration': 0.1})
-    clock.bus = robot.bus
     robot.run(50)
     assert not robot.motors                 # nobody commands: nothing is sent
     for count in range(1, 31):
@@ -170,9 +155,8 @@ def test_efforts_become_torque_and_silence_ends_in_damping(clock):
     assert len(robot.motors) == count       # once damped, the motors are left alone
 
 
-def test_a_node_that_stops_leaves_damping_behind(clock):
+def test_a_node_that_stops_leaves_damping_behind():
     robot = Robot(**{'unitree.command': True})
-    clock.bus = robot.bus
     robot.run(50)
     for count in range(1, 11):
         robot.efforts.publish(convert.command(DIALECT, [0.5] * 12, 'controller', count))

@@ -323,24 +323,26 @@ def _live_section(analysis: Analysis) -> ReportSection | None:
 
 
 # In the order of the page; a section that has nothing to show returns None.
-SECTIONS: tuple[Callable[[Analysis], ReportSection | None], ...] = (
+Makers = Sequence[Callable[[Analysis], ReportSection | None]]
+SECTIONS: Makers = (
     _forces_section, _notes_section, _accuracy_section, _body_section,
     _contacts_section, _pressure_section, _residuals_section, _inputs_section, _latency_section,
     _live_section)
 
 
-def sections(analysis: Analysis) -> list[ReportSection]:
+def sections(analysis: Analysis, makers: Makers = SECTIONS) -> list[ReportSection]:
     """Return the sections with content, in page order; nothing is drawn yet."""
-    return [section for make in SECTIONS if (section := make(analysis)) is not None]
+    return [section for make in makers if (section := make(analysis)) is not None]
 
 
-def tables(analysis: Analysis) -> list[Table]:
+def tables(analysis: Analysis, makers: Makers = SECTIONS) -> list[Table]:
     """Return the sections' tables for a terminal, errors first and latency last."""
-    found = sorted(sections(analysis), key=lambda section: section.name == LATENCY)
+    found = sorted(sections(analysis, makers), key=lambda section: section.name == LATENCY)
     return [table for section in found for table in section.tables]
 
 
-def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ()) -> Path:
+def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = (),
+                 makers: Makers = SECTIONS) -> Path:
     """
     Write page and figures into a folder.
 
@@ -352,6 +354,8 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
         Made where it is not there.
     warnings : sequence of str
         What the page says before all else, in red.
+    makers : sequence of callable
+        What makes each section of an analysis, or None where it has no content; in page order.
 
     Returns
     -------
@@ -374,7 +378,7 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
              f'{len(analysis.series.stamp_ns)} estimates over '
              f'{np.ptp(analysis.series.time):.2f} s, '
              f'contacts {_contact_source(analysis)}.',
-        sections=sections(analysis), verdict=sentence, judged=judged,
+        sections=sections(analysis, makers), verdict=sentence, judged=judged,
         caution=not compare_sums(foot_sums(analysis), analysis.weight)[1],
         warnings=[*reversed(warnings), *([distrust(reasons)] if reasons else [])],
         cautions=[' '.join(doubtful(analysis))] if doubtful(analysis) else [],

@@ -142,7 +142,7 @@ def _warm(*names: str) -> list[str]:
     return [sys.executable, '-m', 'legged_dynamics.cli', 'warm', *names]
 
 
-def compile_first(*names: str) -> None:
+def compile_first(*names: str, run: Callable[..., Any] = subprocess.run) -> None:
     """
     Compile and cache the kernels of nodes before this process needs them.
 
@@ -153,13 +153,12 @@ def compile_first(*names: str) -> None:
     cold = [name for name in names if not is_warm(name)]
     if cold:
         print('Compiling (once; a minute or two)', file=sys.stderr, flush=True)
-        subprocess.run(_warm(*cold), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                       check=False)
+        run(_warm(*cold), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
 
 
 @contextmanager
-def compilation(component_class: type[Component],
-                logger: Any) -> Iterator[Callable[[], bool]]:
+def compilation(component_class: type[Component], logger: Any,
+                start: Callable[..., Any] = subprocess.Popen) -> Iterator[Callable[[], bool]]:
     """
     Yield what tells whether the compilation that a component still needs is going on.
 
@@ -172,8 +171,8 @@ def compilation(component_class: type[Component],
         yield lambda: False
         return
     logger.info(COMPILING)
-    process = subprocess.Popen(_warm(component_class.default_name), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, start_new_session=True)
+    process = start(_warm(component_class.default_name), stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         yield lambda: process.poll() is None
         if process.poll() is not None:

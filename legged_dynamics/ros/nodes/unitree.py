@@ -11,7 +11,6 @@ true. Then efforts on ``effort_controller/commands`` go to ``lowcmd`` through an
 """
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -28,7 +27,12 @@ from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import urdf_text
 from legged_dynamics.ros.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
-from legged_dynamics.ros.nodes.robot_component import COMMANDS, LONGEST_SHUTDOWN_NS, Shutdown
+from legged_dynamics.ros.nodes.robot_component import (
+    COMMANDS,
+    LONGEST_SHUTDOWN_NS,
+    Shutdown,
+    SteadyClock,
+)
 from legged_dynamics.ros.nodes.robot_input import IMU, JOINTS, RobotInput
 from legged_dynamics.ros.unitree_low_level import (
     LowCmdWriter,
@@ -134,7 +138,8 @@ class UnitreeNode(GroundReactionNode):
         self._writer: LowCmdWriter | None = None
         self._message: Any = None
         self._printed_ns, self._order = 0, np.zeros(0, int)
-        self._shutdown = Shutdown(time.monotonic_ns, LONGEST_SHUTDOWN_NS)
+        self._steady = SteadyClock(self.node)
+        self._shutdown = Shutdown(self._steady, LONGEST_SHUTDOWN_NS)
         if self.parameters['unitree.foot_force'] != 'off' and not self._robot.feet:
             raise ConfigurationError(f'unitree.foot_force: LowState of {self._robot.name} has no '
                                      'foot_force; expected off')
@@ -154,7 +159,7 @@ class UnitreeNode(GroundReactionNode):
             return True
         if self._shutdown.begin():
             self.node.get_logger().info('stopping: the robot is let down')
-            watchdog.release(time.monotonic_ns(), 'the node is being stopped')
+            watchdog.release(self._steady(), 'the node is being stopped')
         return self._shutdown.late()
 
     def deactivate(self) -> None:
@@ -174,7 +179,7 @@ class UnitreeNode(GroundReactionNode):
         """Show an unexpected failure of a callback in the diagnostics, and let the robot down."""
         super().on_fault(error)
         if self._watchdog is not None:
-            self._watchdog.release(time.monotonic_ns(), f'{type(error).__name__}: {error}')
+            self._watchdog.release(self._steady(), f'{type(error).__name__}: {error}')
 
     # ---- building --------------------------------------------------------------------------
 
@@ -224,7 +229,7 @@ class UnitreeNode(GroundReactionNode):
             return
         assert self._writer is not None
         self._writer.mode_machine = getattr(message, 'mode_machine', 0)
-        self._watchdog.joints(time.monotonic_ns(), sample.stamp_ns, sample.position[self._order],
+        self._watchdog.joints(self._steady(), sample.stamp_ns, sample.position[self._order],
                               sample.velocity[self._order])
 
     def _take(self, measurement: Measurement) -> None:
@@ -263,13 +268,13 @@ class UnitreeNode(GroundReactionNode):
         watchdog = self._watchdog
         if watchdog is None or not self.input.listening:
             return
-        now, dimensions = time.monotonic_ns(), message.layout.dim
+        now, dimensions = self._steady(), message.layout.dim
         owner, count = (dimensions[0].label, dimensions[0].stride) if dimensions else ('', 0)
         if watchdog.command(now, message.data, owner, count):
             self._pass_on(now)
 
     def _watch(self) -> None:
-        watchdog, now = self._watchdog, time.monotonic_ns()
+        watchdog, now = self._watchdog, self._steady()
         if watchdog is None:
             return
         if watchdog.overdue(now):
