@@ -88,8 +88,8 @@ def test_efforts_of_motors_move_the_springs_rest_positions():
     said = replace(ClimbingSimulation(model, rest, state).measure(), effort=effort[limbs.hip],
                    joint_effort=effort[limbs.inner])
     # What the controller makes of the efforts: rest positions at rest that do the same.
-    moved = RestPosition(controller._held_by(said)[model.hip_columns],
-                         joint=controller._held_by(said)[model.inner_columns])
+    moved = RestPosition(controller._acting(said)[0][model.hip_columns],
+                         joint=controller._acting(said)[0][model.inner_columns])
     ours, theirs = accelerations(model, state, moved), accelerations(model, state, rest)
     np.testing.assert_allclose(ours.hip_force, theirs.hip_force, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(ours.reaction, theirs.reaction, rtol=1e-9, atol=1e-8)
