@@ -106,7 +106,7 @@ def test_measured_efforts_and_not_the_commanded_ones_make_the_estimate():
         np.testing.assert_allclose(command.reaction, simulation.reaction, atol=1e-6)
         simulation.step(replace(command, rest=model.rest), 0.002)
     assert np.abs(command.rest - model.rest).max() > 1e-5
-    with pytest.raises(MeasurementError, match=r'expected finite efforts of shape \(4, 3\)'):
+    with pytest.raises(MeasurementError, match='expected finite joint states, efforts'):
         controller.update(replace(simulation.measure(), effort=np.full((4, 3), np.nan)))
 
 

@@ -374,8 +374,7 @@ class StickybotController:
         odometry.take(measurement)
         dt, first = dt_ns * 1e-9, state.last_ns is None
         state.last_ns = measurement.stamp_ns
-        lost = (np.zeros(self.model.n_limbs, bool) if first
-                else odometry.lost(measurement, self._found.loads, dt))
+        lost = odometry.lost(measurement, self._found.loads, dt)
         if late:
             footing.hold_on()
         events = footing.update(measurement.stamp_ns, 0 if first else dt_ns, robot.period_ns, lost)
@@ -451,8 +450,7 @@ class StickybotController:
         ahead[2] = min(max(ahead[2], -REFERENCE.angle_leash), REFERENCE.angle_leash)
         w = settings.natural_frequency if settings.reduction == 'full' \
             else settings.turning_frequency
-        return (w * w * ahead
-                + 2.0 * settings.damping_ratio * w * (forward - odometry.v[:3]))
+        return w * w * ahead + 2.0 * settings.damping_ratio * w * (forward - odometry.v[:3])
 
     def _reduce(self, wanted: np.ndarray) -> None:
         """
@@ -474,8 +472,7 @@ class StickybotController:
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, odometry, found = self.model, self._odometry, self._found
-        kept = self._state.foreseen and bool(
-            found.used.max() <= 1.0 - self.settings.pad_deviation)
+        kept = self._state.foreseen and bool(found.used.max() <= 1.0 - self.settings.pad_deviation)
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
             target[model.inner_columns], found.forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),

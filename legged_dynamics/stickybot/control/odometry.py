@@ -50,17 +50,12 @@ class SlipLimits(NamedTuple):
     span: float             # m, by which the distances of such a foot have changed
 
 
-class _Readings(NamedTuple):
-    """What the sensors measured last."""
+class _Place(NamedTuple):
+    """What the sensors measured last, where body and feet are, how long feet have been there."""
 
     hips: np.ndarray        # (N, 6): d (x, y, angle), and its rate
     inner: np.ndarray       # (2, joints): angles and rates of inner joints
     body: np.ndarray        # (2,): angle and rate of the body [rad, rad/s]
-
-
-class _Place(NamedTuple):
-    """Where body and feet are, and how long feet have been there."""
-
     z: np.ndarray           # (nz,)
     v: np.ndarray           # (nz,)
     votes: np.ndarray       # (N, 4): place and velocity of the body by each foot
@@ -72,10 +67,10 @@ class _Place(NamedTuple):
 
 
 @kernel
-def _cast_votes(machine, work, readings, z, v, votes):
-    """Fill angles and rates; ``votes`` (N, 4): place and velocity of the body by each foot."""
-    index, constants, hips, inner = machine.index, machine.constants, readings.hips, readings.inner
-    angle, rate = readings.body[0], readings.body[1]
+def _cast_votes(machine, work, place):
+    """Fill angles, rates and ``votes``."""
+    index, constants, hips, inner = machine.index, machine.constants, place.hips, place.inner
+    z, v, votes, angle, rate = place.z, place.v, place.votes, place.body[0], place.body[1]
     c, s = math.cos(angle), math.sin(angle)
     end = work.shape[0] - 1
     z[2], v[2] = angle, rate
@@ -100,10 +95,10 @@ def _cast_votes(machine, work, readings, z, v, votes):
 
 
 @kernel
-def _read(machine, work, readings, place, wanted, trust, dt):
+def _read(machine, work, place, wanted, trust, dt):
     """Take place and velocity of the body from feet that stay, and of feet from the body."""
     z, v, votes, anchors, holds = place.z, place.v, place.votes, place.anchors, place.holds
-    _cast_votes(machine, work, readings, z, v, votes)
+    _cast_votes(machine, work, place)
     staying = holds & wanted
     if not staying.any():
         staying = holds         # all feet change at once
@@ -129,7 +124,12 @@ def _read(machine, work, readings, place, wanted, trust, dt):
 
 @kernel
 def _find_lost(machine, place, loads, dt, limits):
-    """Return which feet seem to have detached; see :meth:`WallOdometry.lost`."""
+    """
+    Return which feet seem to have detached; ``loads`` (N,) [N]: at hips, without limbs' weights.
+
+    If all seem to move, those with almost no load are suspected; if all are loaded, the body was
+    pushed.
+    """
     index, z, v, spans, n = machine.index, place.z, place.v, place.spans, loads.shape[0]
     settled = place.holds & (place.held_for > limits.settling)
     doubtful, most = np.zeros(n, np.bool_), 0.0
@@ -168,10 +168,10 @@ class WallOdometry:
         self._limits, n, inner = limits, model.n_limbs, model.n_inner_joints
         self._values = np.zeros(6 * n + 2 * inner + 2)
         hips, joints, body = np.split(self._values, [6 * n, 6 * n + 2 * inner])
-        self._readings = _Readings(hips.reshape(n, 6), joints.reshape(2, inner), body)
-        self._place = _Place(np.zeros(model.nz), np.zeros(model.nz), np.zeros((n, 4)),
-                             np.zeros((n, 2)), np.zeros((n, n)), np.zeros(n, bool), np.zeros(n),
-                             np.zeros(n))
+        self._place = _Place(
+            hips.reshape(n, 6), joints.reshape(2, inner), body, *np.zeros((2, model.nz)),
+            np.zeros((n, 4)), np.zeros((n, 2)), np.zeros((n, n)), np.zeros(n, bool),
+            *np.zeros((2, n)))
         self.z, self.v, self.holds = self._place.z, self._place.v, self._place.holds
 
     def reset(self) -> None:
@@ -182,39 +182,27 @@ class WallOdometry:
 
     def take(self, measurement: StickybotMeasurement) -> None:
         """Store a measurement after checking it."""
-        m, (hips, joints, body) = measurement, self._readings
-        n, inner = len(hips), joints.shape[1]
-        shapes = ((n, 3), (n, 3), (inner,), (inner,))
-        got = tuple(np.shape(a) for a in (m.hip, m.hip_rate, m.joint, m.joint_rate))
-        if got != shapes:
-            raise MeasurementError(f'expected hip, hip_rate, joint, joint_rate of shapes '
-                                   f'{shapes}, got {got}')
-        if m.attached is not None and np.shape(m.attached) != (n,):
-            raise MeasurementError(f'expected {n} flags of attached feet, got {m.attached!r}')
-        for effort, shape in ((m.effort, (n, 3)), (m.joint_effort, (inner,))):
-            if effort is not None and not (np.shape(effort) == shape
-                                           and math.isfinite(np.sum(effort))):
-                raise MeasurementError(f'expected finite efforts of shape {shape} or None, got '
-                                       f'{effort!r}')
-        hips[:, :3], hips[:, 3:] = m.hip, m.hip_rate
-        joints[0], joints[1] = m.joint, m.joint_rate
+        m, (hips, joints, body) = measurement, self._place[:3]
+        of_limbs, of_joints = (len(hips), 3), (joints.shape[1],)
+        for name, shape in (('hip', of_limbs), ('hip_rate', of_limbs), ('joint', of_joints),
+                            ('joint_rate', of_joints), ('attached', of_limbs[:1]),
+                            ('effort', of_limbs), ('joint_effort', of_joints)):
+            if (given := getattr(m, name)) is not None and np.shape(given) != shape:
+                raise MeasurementError(f'expected {name} of shape {shape}, got {np.shape(given)}')
+        hips[:, :3], hips[:, 3:], joints[0], joints[1] = m.hip, m.hip_rate, m.joint, m.joint_rate
         body[:] = m.body_angle, m.body_rate
-        if not math.isfinite(self._values.sum()):
-            raise MeasurementError('expected finite joint states, body angle and body rate, got '
-                                   f'{measurement}')
+        if not all(math.isfinite(np.sum(given)) for given in (self._values, m.effort,
+                                                              m.joint_effort)
+                   if given is not None):
+            raise MeasurementError('expected finite joint states, efforts, body angle and body '
+                                   f'rate, got {measurement}')
 
     def read(self, wanted: np.ndarray, dt: float) -> None:
         """Update by the stored measurement; ``wanted`` feet are on the wall from now on."""
-        _read(self._machine, self._work, self._readings, self._place, wanted, self._limits.speed,
-              dt)
+        _read(self._machine, self._work, self._place, wanted, self._limits.speed, dt)
 
     def lost(self, measurement: StickybotMeasurement, loads: np.ndarray, dt: float) -> np.ndarray:
-        """
-        Return which feet have detached, as measured, or seem to have.
-
-        If all seem to move, those with almost no load are suspected; if all are loaded, the body
-        was pushed. ``loads`` (N,) [N]: at the hips, without the limbs' weights.
-        """
+        """Return which feet have detached, as measured or as `_find_lost` suspects."""
         if measurement.attached is not None:
             return (self.holds & (self._place.held_for > self._limits.settling)
                     & ~np.asarray(measurement.attached, bool))
