@@ -319,9 +319,9 @@ def test_bad_measurements_are_told_and_change_nothing():
     good = simulation.measure()
     with pytest.raises(MeasurementError, match='expected finite joint states'):
         controller.update(replace(good, hip=np.full((4, 3), np.nan)))
-    with pytest.raises(MeasurementError, match=r'of shapes \(\(4, 3\), \(4, 3\), \(0,\)'):
+    with pytest.raises(MeasurementError, match=r'hip of shape \(4, 3\), got \(3, 3\)'):
         controller.update(replace(good, hip=np.zeros((3, 3))))
-    with pytest.raises(MeasurementError, match='expected 4 flags of attached feet'):
+    with pytest.raises(MeasurementError, match=r'attached of shape \(4,\)'):
         controller.update(replace(good, attached=np.ones(3, bool)))
     twin, other = walking_pair(proposed(control__speed=0.04))
     run(twin, other, 0.1)

@@ -159,8 +159,8 @@ class _WallOutput:
             return None
         sets = ForceSets.of_pads(self._pads, command.normal,    # type: ignore[arg-type]
                                  command.pad_angle - command.pose[2])   # type: ignore[index]
-        return [np.pad(sets.outline(i, points=36), ((0, 0), (0, 1)))
-                for i in range(sets.n_feet)]
+        return [np.pad(sets.outline(i, points=36), ((0, 0), (0, 1))) if on else np.zeros((0, 3))
+                for i, on in enumerate(command.attach)]
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:

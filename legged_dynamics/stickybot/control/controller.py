@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.allocation.force_allocation import SET, fill_sets
 from legged_dynamics.stickybot.control.gait import (
     ControlSettings,
@@ -192,14 +193,12 @@ class _Robot(NamedTuple):
     servo_compliance: np.ndarray    # of the inner joints [rad/(N m)]
     limb_weights: np.ndarray        # (N, 2) [N]
     wall: np.ndarray        # (2,): height of the body [m], gravity towards the wall [m/s^2]
-    slip_limits: SlipLimits
-    pads: np.ndarray | None     # without their tack, the margin for the forces of a touchdown
-    tacky: np.ndarray | None    # pads as they are
+    pads: np.ndarray        # (N, PAD.width), without their tack: the margin for a touchdown
+    tacky: np.ndarray       # pads as they are
     period_ns: int          # of the control
 
 
-def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhesion] | None
-           ) -> _Robot:
+def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhesion]) -> _Robot:
     nominal, _ = RestPosition.nominal(model).packed(model)
     limit = np.full(model.nz - 3, settings.largest_turn)
     limit[model.hip_columns[:, :2]] = settings.largest_offset
@@ -210,24 +209,56 @@ def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhe
         servo_compliance=np.divide(1.0, servos, where=servos > 0.0, out=np.zeros(servos.size)),
         limb_weights=np.outer([limb.mass for limb in model.limbs], model.wall.in_plane),
         wall=np.array([model.body.height, model.wall.normal]),
-        slip_limits=SlipLimits(
-            settings.slip_speed, settings.slip_distance, settings.slip_time,
-            settings.slip_load * model.mass * model.wall.gravity, settings.slip_span),
-        pads=None if pads is None else np.array(
-            [replace(pad, tack=0.0).packed() for pad in pads]),
-        tacky=None if pads is None else np.array([pad.packed() for pad in pads]),
+        pads=np.array([replace(pad, tack=0.0).packed() for pad in pads]),
+        tacky=np.array([pad.packed() for pad in pads]),
         period_ns=round(1e9 / settings.rate))
+
+
+class _Estimate(NamedTuple):
+    """The wall's forces by the springs, and what they are of the pads' limits."""
+
+    zdd: np.ndarray         # (nz,)
+    forces: np.ndarray      # (N, FORCE.width); reactions are those of the feet that hold now
+    normals: np.ndarray     # (2, N) [N]: the wall's push on feet that hold now, and from now on
+    loads: np.ndarray       # (N,) [N]: at the hips, without the limbs' weights
+    angles: np.ndarray      # (N,) [rad]: of pads, wall axes
+    used: np.ndarray        # (N,): shares of the pads' limits
+    sets: np.ndarray        # (N, SET.width)
+
+
+@kernel
+def _estimate(machine, work, robot, x, before, holds, found):
+    """Fill ``found`` for feet that hold now (``before``) and from now on (``holds``)."""
+    forces, z, reaction = found.forces, x.z, FORCE.reaction
+    accelerate(machine, work, holds, x, found.zdd, forces)
+    now, then = found.normals[0], found.normals[1]
+    normal_loads(machine, robot.wall, holds, z, forces, then)
+    same = True
+    for i in range(holds.shape[0]):
+        hip_x = forces[i, FORCE.hip] - robot.limb_weights[i, 0]
+        hip_y = forces[i, FORCE.hip + 1] - robot.limb_weights[i, 1]
+        found.loads[i] = math.hypot(hip_x, hip_y)
+        # A foot that is lifted or set from now on holds still, or not yet.
+        if before[i] and not holds[i]:
+            same, forces[i, reaction], forces[i, reaction + 1] = False, hip_x, hip_y
+        elif holds[i] and not before[i]:
+            same, forces[i, reaction], forces[i, reaction + 1] = False, 0.0, 0.0
+            found.angles[i] = z[2] + robot.pads[i, PAD.direction]
+    fill_sets(robot.pads, then, found.angles, found.sets)
+    if same:
+        now[:] = then
+    else:
+        normal_loads(machine, robot.wall, before, z, forces, now)
+    fill_use(robot.tacky, found.angles, forces[:, reaction:reaction + 2], now, found.used)
 
 
 class _State:
     """What the controller carries from one measurement to the next."""
 
-    def __init__(self, n: int, nz: int):
+    def __init__(self, nz: int):
         self.offsets = np.zeros(nz - 3)     # of the rest positions from the plain gait's
         self.held = np.zeros(nz - 3)        # rest positions now, and their rates
         self.held_rate = np.zeros(nz - 3)
-        self.suspected = np.zeros(n)        # s for which each foot seems to slip
-        self.on_wall_for = np.full(n, np.inf)   # s
         self.last_ns: int | None = None
         self.look_ns, self.foreseen = 0, True   # when to look ahead again; whether pads will hold
         self.reference = np.zeros(3)        # m, m, rad: pose of the body
@@ -287,18 +318,19 @@ class StickybotController:
         if self.speed == 0.0 and settings.reduction != 'off':
             self.speed = simulate_plain_gait(model, self.gait).speed
         n, nz = model.n_limbs, model.nz
-        self._robot = _robot(model, settings, pads)
+        self._robot = _robot(model, settings, pads or [Adhesion()] * n)
         self._footing = Footing(model, self.gait, settings, walking)
-        self._odometry = WallOdometry(model, settings.slip_speed)
+        self._odometry = WallOdometry(model, SlipLimits(
+            REFERENCE.settling_time, settings.slip_speed, settings.slip_distance,
+            settings.slip_time, settings.slip_load * model.mass * model.wall.gravity,
+            settings.slip_span))
         self._memory = make_sharing_memory(model.machine, nz)
-        self._pad_angles, self._normals, self._used = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._reaction, self._normal = np.zeros((n, 2)), np.zeros(n)    # at this instant
-        self._sets = np.zeros((n, SET.width))
+        self._found = _Estimate(np.zeros(nz), np.zeros((n, FORCE.width)), np.zeros((2, n)),
+                                np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, SET.width)))
+        self._limited = pads is not None
         self._foresight = (None if pads is None or settings.reduction == 'off' else PadForesight(
             model, GaitClock(model, self.gait), pads, settings.pad_deviation))
         self._nominal, self._nominal_rate = self._robot.nominal.copy(), np.zeros(nz - 3)
-        self._zdd, self._forces = np.zeros(nz), np.zeros((n, FORCE.width))
-        self._loads = np.zeros(n)
         self.reset()
 
     @property
@@ -315,7 +347,7 @@ class StickybotController:
         self._footing.restart()
         self._odometry.reset()
         self._memory.planned[:] = 0.0
-        self._state = _State(self.model.n_limbs, self.model.nz)
+        self._state = _State(self.model.nz)
 
     def update(self, measurement: StickybotMeasurement) -> StickybotCommand:
         """
@@ -340,28 +372,27 @@ class StickybotController:
         dt_ns, late = self._check_time(measurement)
         footing, odometry, state, robot = self._footing, self._odometry, self._state, self._robot
         odometry.take(measurement)
-        first = state.last_ns is None
+        dt, first = dt_ns * 1e-9, state.last_ns is None
         state.last_ns = measurement.stamp_ns
-        lost = (np.zeros(self.model.n_limbs, bool) if first
-                else self._lost(measurement, dt_ns * 1e-9))
+        lost = odometry.lost(measurement, self._found.loads, dt)
         if late:
             footing.hold_on()
         events = footing.update(measurement.stamp_ns, 0 if first else dt_ns, robot.period_ns, lost)
-        held_before = odometry.holds
-        odometry.read(footing.wanted)
-        fresh = footing.wanted & ~held_before
-        state.on_wall_for = np.where(fresh | ~footing.wanted, 0.0,
-                                     state.on_wall_for + dt_ns * 1e-9)
+        before = odometry.holds.copy()
+        odometry.read(footing.wanted, dt)
         self._nominal[robot.turn] = robot.nominal[robot.turn] + footing.angle
         self._nominal_rate[robot.turn] = footing.rate
         if first:
             state.reference[:] = odometry.z[:3]
             state.held[:] = self._nominal
-        self._estimate(fresh, measurement)
-        self._report(odometry.holds if first else held_before)
+            self._found.angles[:] = odometry.z[2] + robot.pads[:, PAD.direction]
+        held, rate = self._acting(measurement)
+        _estimate(self.model.machine, self._memory.work, robot,
+                  Coordinates(odometry.z, odometry.v, held, rate),
+                  odometry.holds if first else before, odometry.holds, self._found)
         self._look_ahead(measurement.stamp_ns)
         if self.settings.reduction != 'off':
-            self._reduce(self._advance_reference(dt_ns * 1e-9))
+            self._reduce(self._advance_reference(dt))
         target = self._nominal + state.offsets
         target[robot.turn] += footing.angle_ahead - footing.angle
         state.held_rate = (target - state.held) / (robot.period_ns * 1e-9)
@@ -383,63 +414,25 @@ class StickybotController:
         gap = dt_ns > 2.5 * period
         return (period if gap else dt_ns), gap and dt_ns > self.settings.max_gap * 1e9
 
-    def _lost(self, measurement: StickybotMeasurement, dt: float) -> np.ndarray:
-        """Return the feet that do not hold though they should, by the previous sample."""
-        settled = self._footing.wanted & (self._state.on_wall_for > REFERENCE.settling_time)
-        if measurement.attached is not None:
-            return settled & ~np.asarray(measurement.attached, bool)
-        return self._odometry.suspects(settled, self._loads, dt, self._robot.slip_limits,
-                                       self._state.suspected)
-
-    def _estimate(self, fresh: np.ndarray, measurement: StickybotMeasurement) -> None:
-        """Estimate the wall's forces from the present rest positions of the springs."""
-        odometry, machine, robot = self._odometry, self.model.machine, self._robot
-        held, rate = self._state.held, self._state.held_rate
-        if measurement.effort is not None:
-            held = self._held_by(measurement)
-            rate = np.zeros(len(held))
-        accelerate(machine, self._memory.work, odometry.holds,
-                   Coordinates(odometry.z, odometry.v, held, rate), self._zdd, self._forces)
-        normal_loads(machine, robot.wall, odometry.holds, odometry.z, self._forces, self._normals)
-        if robot.pads is not None:
-            self._pad_angles[fresh] = odometry.z[2] + robot.pads[fresh, PAD.direction]
-            fill_sets(robot.pads, self._normals, self._pad_angles, self._sets)
-
-    def _report(self, held: np.ndarray) -> None:
-        """Fill reactions and the pads' shares of the feet that hold at this instant."""
-        forces, robot, odometry = self._forces, self._robot, self._odometry
-        # A foot that is lifted or set from now on holds still, or not yet.
-        lifted, fresh = held & ~odometry.holds, odometry.holds & ~held
-        self._reaction[:] = forces[:, FORCE.reaction:FORCE.reaction + 2]
-        self._reaction[fresh] = 0.0
-        self._reaction[lifted] = (forces[lifted, FORCE.hip:FORCE.hip + 2]
-                                  - robot.limb_weights[lifted])
-        if lifted.any() or fresh.any():
-            acting = forces.copy()
-            acting[:, FORCE.reaction:FORCE.reaction + 2] = self._reaction
-            normal_loads(self.model.machine, robot.wall, held, odometry.z, acting, self._normal)
-        else:
-            self._normal[:] = self._normals
-        if robot.tacky is not None:
-            fill_use(robot.tacky, self._pad_angles, self._reaction, self._normal, self._used)
-
     def _look_ahead(self, stamp_ns: int) -> None:
         """Say whether the pads hold now, and what the next phase of the gait asks of them."""
         state, footing = self._state, self._footing
         if self._foresight is not None and stamp_ns >= state.look_ns:
             state.look_ns = stamp_ns + round(1e9 * REFERENCE.foresight_time)
             state.foreseen = not footing.moving or self._foresight.holds(
-                self._odometry.z, self._pad_angles, footing.time_ns, self.speed)
+                self._odometry.z, self._found.angles, footing.time_ns, self.speed)
 
-    def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
-        """Return constant rest positions whose springs act as motors and springs together."""
-        model, robot = self.model, self._robot
+    def _acting(self, measurement: StickybotMeasurement) -> tuple[np.ndarray, np.ndarray]:
+        """Return rest positions whose springs act as motors and springs together, and rates."""
+        model, robot, state = self.model, self._robot, self._state
+        if measurement.effort is None:
+            return state.held, state.held_rate
         acting = robot.nominal.copy()
         acting[model.hip_columns] += np.einsum(
             'nij,nj->ni', robot.hip_compliance, measurement.effort)
         if measurement.joint_effort is not None:
             acting[model.inner_columns] += robot.servo_compliance * measurement.joint_effort
-        return acting
+        return acting, np.zeros(len(acting))
 
     def _advance_reference(self, dt: float) -> np.ndarray:
         """Advance the body's reference; return the accelerations that lead to it."""
@@ -457,8 +450,7 @@ class StickybotController:
         ahead[2] = min(max(ahead[2], -REFERENCE.angle_leash), REFERENCE.angle_leash)
         w = settings.natural_frequency if settings.reduction == 'full' \
             else settings.turning_frequency
-        return (w * w * ahead
-                + 2.0 * settings.damping_ratio * w * (forward - odometry.v[:3]))
+        return w * w * ahead + 2.0 * settings.damping_ratio * w * (forward - odometry.v[:3])
 
     def _reduce(self, wanted: np.ndarray) -> None:
         """
@@ -472,21 +464,18 @@ class StickybotController:
         z, holds = self._odometry.z, self._odometry.holds
         x = Coordinates(z, self._odometry.v, self._nominal, self._nominal_rate)
         dt = robot.period_ns * 1e-9
-        if choose_forces(machine, memory, z, holds, self._footing.share, wanted, self._sets,
-                         settings.smoothness) != UNSOLVED:
+        if choose_forces(machine, memory, z, holds, self._footing.share, wanted,
+                         self._found.sets, settings.smoothness) != UNSOLVED:
             follow = follow_forces if settings.reduction == 'full' else turn_to_forces
             follow(machine, memory, x, holds, dt, state.offsets)
-        np.clip(state.offsets, -robot.limit, robot.limit, out=state.offsets)
+        np.minimum(np.maximum(state.offsets, -robot.limit), robot.limit, out=state.offsets)
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
-        model, z, limited = self.model, self._odometry.z, self._robot.pads is not None
-        hips = self._forces[:, FORCE.hip:FORCE.hip + 2] - self._robot.limb_weights
-        self._loads = np.hypot(hips[:, 0], hips[:, 1])      # without the limbs' weights
-        kept = self._state.foreseen and bool(
-            self._used.max() <= 1.0 - self.settings.pad_deviation)
+        model, odometry, found = self.model, self._odometry, self._found
+        kept = self._state.foreseen and bool(found.used.max() <= 1.0 - self.settings.pad_deviation)
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
-            target[model.inner_columns], self._reaction.copy(),
-            self._memory.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(),
-            self._normal.copy(), self._used.copy() if limited else None,
-            self._pad_angles.copy() if limited else None, kept, tuple(events))
+            target[model.inner_columns], found.forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),
+            self._memory.planned.copy(), odometry.z[:3].copy(), odometry.v[:3].copy(),
+            found.normals[0].copy(), found.used.copy() if self._limited else None,
+            found.angles.copy() if self._limited else None, kept, tuple(events))

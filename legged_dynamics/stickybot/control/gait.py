@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -242,10 +241,22 @@ SETTINGS = ControlSettings.table()
 # Footing: which feet are to hold, and how much of the load each may take.
 
 
-def smooth_step(x: Any) -> Any:
+@kernel
+def smooth_step(x):
     """Return ``3 x^2 - 2 x^3`` on [0, 1], and 0 or 1 outside."""
-    x = np.minimum(np.maximum(x, 0.0), 1.0)
+    x = min(max(x, 0.0), 1.0)
     return x * x * (3.0 - 2.0 * x)
+
+
+@kernel
+def _fill_share(wanted, before, in_need, until_lift, handover, least, since, share):
+    """Fill the load of each foot: it rises after the foot is set and falls before it is lifted."""
+    for i in range(share.shape[0]):
+        if not (wanted[i] and before[i]):
+            # A foot set after a loss is loaded at once; one set by the gait gradually.
+            since[i] = handover if wanted[i] and in_need[i] else 0.0
+        share[i] = max(smooth_step(since[i] / handover) * smooth_step(until_lift[i] / handover),
+                       least)
 
 
 class Footing:
@@ -324,19 +335,13 @@ class Footing:
             self.rate = (self.pose - before) * self._phase.angle / (dt_ns * 1e-9) if dt_ns else \
                 np.zeros(len(wanted))
             self.angle = before * self._phase.angle
-        planted = wanted & ~self.wanted
         events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
                              else FootEventKind.LIFTED_OFF)
                    for i in np.flatnonzero(wanted != self.wanted)]
         self._since += dt_ns * 1e-9
-        # A foot set after a loss is loaded at once; one set by the gait takes up load gradually.
-        in_need = self._recovering & (self._off_until == 0)
-        self._since[planted] = np.where(in_need[planted], self._handover, 0.0)
-        self._since[~wanted] = 0.0
+        _fill_share(wanted, self.wanted, self._recovering & (self._off_until == 0), until_lift,
+                    self._handover, self._least, self._since, self.share)
         self.wanted = wanted.copy()
-        # It rises after the foot is set and falls before it is lifted.
-        self.share = np.maximum(smooth_step(self._since / self._handover)
-                                * smooth_step(until_lift / self._handover), self._least)
         return events
 
     def _halted(self, stamp_ns: int) -> tuple[np.ndarray, np.ndarray]:

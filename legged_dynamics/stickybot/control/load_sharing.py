@@ -254,11 +254,8 @@ class PadForesight:
         self._pads = np.array([weaker(pad, deviation).packed() for pad in pads])
         self._wall = np.array([model.body.height, model.wall.normal])
         self._nominal, _ = RestPosition.nominal(model).packed(model)
-        n = model.n_limbs
         self._memory = make_sharing_memory(model.machine, model.nz)
-        self._sets, self._forces = np.zeros((n, SET.width)), np.zeros((n, FORCE.width))
-        self._normals, self._ones = np.zeros(n), np.ones(n)
-        self._w = np.zeros(3)
+        self._sets, self._normals = np.zeros((model.n_limbs, SET.width)), np.zeros(model.n_limbs)
 
     def holds(self, z: np.ndarray, angles: np.ndarray, time_ns: int, speed: float) -> bool:
         """
@@ -293,13 +290,14 @@ class PadForesight:
 
     def _carried(self, z: np.ndarray, angles: np.ndarray, stance: np.ndarray) -> bool:
         machine, memory, still = self._model.machine, self._memory, np.zeros(3)
-        static_load(machine, z, still, self._w)
+        static_load(machine, z, still, memory.w)
         # The pull off the wall follows from the whole load, however it is shared.
-        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = (
-            self._w[:2] / stance.sum() * stance[:, None])
-        normal_loads(machine, self._wall, stance, z, self._forces, self._normals)
+        memory.forces[:, FORCE.reaction:FORCE.reaction + 2] = (
+            memory.w[:2] / stance.sum() * stance[:, None])
+        normal_loads(machine, self._wall, stance, z, memory.forces, self._normals)
         fill_sets(self._pads, self._normals, angles, self._sets)
-        found = choose_forces(machine, memory, z, stance, self._ones, still, self._sets, 1e-6)
+        found = choose_forces(machine, memory, z, stance, np.ones(len(stance)), still, self._sets,
+                              1e-6)
         # The program keeps to half-planes; the largest force, which it makes least, to the discs.
         within = np.hypot(*memory.planned.T) <= self._sets[:, SET.radius]
         return bool(found == WITHIN and within[stance].all())

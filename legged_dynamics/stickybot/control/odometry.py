@@ -42,6 +42,7 @@ IDLE_PART = 0.3
 class SlipLimits(NamedTuple):
     """Limits beyond which a foot does not hold."""
 
+    settling: float         # s after touchdown in which a foot is not judged
     speed: float            # m/s
     distance: float         # m, from where it stood
     duration: float         # s
@@ -49,19 +50,27 @@ class SlipLimits(NamedTuple):
     span: float             # m, by which the distances of such a foot have changed
 
 
-class _Readings(NamedTuple):
-    """What the sensors measured last."""
+class _Place(NamedTuple):
+    """What the sensors measured last, where body and feet are, how long feet have been there."""
 
     hips: np.ndarray        # (N, 6): d (x, y, angle), and its rate
     inner: np.ndarray       # (2, joints): angles and rates of inner joints
     body: np.ndarray        # (2,): angle and rate of the body [rad, rad/s]
+    z: np.ndarray           # (nz,)
+    v: np.ndarray           # (nz,)
+    votes: np.ndarray       # (N, 4): place and velocity of the body by each foot
+    anchors: np.ndarray     # (N, 2) [m]: where feet stand, wall axes
+    spans: np.ndarray       # (N, N) [m]: distances of feet when both had settled; NaN of others
+    holds: np.ndarray       # (N,)
+    held_for: np.ndarray    # (N,) [s]
+    suspected: np.ndarray   # (N,) [s] for which each foot seems to slip
 
 
 @kernel
-def _cast_votes(machine, work, readings, z, v, votes):
-    """Fill angles and rates; ``votes`` (N, 4): place and velocity of the body by each foot."""
-    index, constants, hips, inner = machine.index, machine.constants, readings.hips, readings.inner
-    angle, rate = readings.body[0], readings.body[1]
+def _cast_votes(machine, work, place):
+    """Fill angles, rates and ``votes``."""
+    index, constants, hips, inner = machine.index, machine.constants, place.hips, place.inner
+    z, v, votes, angle, rate = place.z, place.v, place.votes, place.body[0], place.body[1]
     c, s = math.cos(angle), math.sin(angle)
     end = work.shape[0] - 1
     z[2], v[2] = angle, rate
@@ -85,99 +94,119 @@ def _cast_votes(machine, work, readings, z, v, votes):
         votes[i, 3] = work[end, END.velocity + 1] - wy - rate * dx
 
 
+@kernel
+def _read(machine, work, place, wanted, trust, dt):
+    """Take place and velocity of the body from feet that stay, and of feet from the body."""
+    z, v, votes, anchors, holds = place.z, place.v, place.votes, place.anchors, place.holds
+    _cast_votes(machine, work, place)
+    staying = holds & wanted
+    if not staying.any():
+        staying = holds         # all feet change at once
+    # Where none agrees with the last estimate (an impact, the first sample), all count.
+    for limit in (trust, math.inf):
+        count, x, y, vx, vy = 0, 0.0, 0.0, 0.0, 0.0
+        for i in range(holds.shape[0]):
+            if staying[i] and math.hypot(votes[i, 2] - v[0], votes[i, 3] - v[1]) <= limit:
+                count, vx, vy = count + 1, vx + votes[i, 2], vy + votes[i, 3]
+                x, y = x + (votes[i, 0] + anchors[i, 0]), y + (votes[i, 1] + anchors[i, 1])
+        if count > 0:
+            z[0], z[1], v[0], v[1] = x / count, y / count, vx / count, vy / count
+            break
+    for i in range(holds.shape[0]):
+        start, fresh = machine.index[i, LIMB.start], wanted[i] and not holds[i]
+        for j in range(2):
+            z[start + j], v[start + j] = z[j] - votes[i, j], v[j] - votes[i, 2 + j]
+            if fresh:
+                anchors[i, j] = z[start + j]
+        place.held_for[i] = place.held_for[i] + dt if wanted[i] and not fresh else 0.0
+        holds[i] = wanted[i]
+
+
+@kernel
+def _find_lost(machine, place, loads, dt, limits):
+    """
+    Return which feet seem to have detached; ``loads`` (N,) [N]: at hips, without limbs' weights.
+
+    If all seem to move, those with almost no load are suspected; if all are loaded, the body was
+    pushed.
+    """
+    index, z, v, spans, n = machine.index, place.z, place.v, place.spans, loads.shape[0]
+    settled = place.holds & (place.held_for > limits.settling)
+    doubtful, most = np.zeros(n, np.bool_), 0.0
+    for i in range(n):
+        a, stray = index[i, LIMB.start], False
+        for j in range(n):
+            b = index[j, LIMB.start]
+            span = math.hypot(z[a] - z[b], z[a + 1] - z[b + 1])
+            if not (settled[i] and settled[j]) or math.isnan(spans[i, j]):
+                spans[i, j] = span if settled[i] and settled[j] else math.nan
+            stray = stray or abs(span - spans[i, j]) > limits.span      # False where NaN
+        if settled[i]:
+            most = max(most, loads[i])
+            away = math.hypot(z[a] - place.anchors[i, 0], z[a + 1] - place.anchors[i, 1])
+            doubtful[i] = ((stray and loads[i] < limits.load) or away > limits.distance
+                           or math.hypot(v[a], v[a + 1]) > limits.speed)
+    if doubtful.sum() > 1 and (doubtful == settled).all():
+        doubtful &= loads <= IDLE_PART * most
+    for i in range(n):
+        suspected = place.suspected[i] + dt if doubtful[i] else 0.0
+        doubtful[i] = suspected > limits.duration
+        place.suspected[i] = 0.0 if doubtful[i] else suspected
+    return doubtful
+
+
 class WallOdometry:
     """
     Pose, velocity and foot positions from hips, inner joints and attitude.
 
-    The body starts at the wall frame's origin. Limbs that give a velocity farther than ``trust``
-    [m/s] from the last one are left out while others are within.
+    The body starts at the wall frame's origin. Limbs that give a velocity farther than the slip
+    speed from the last one are left out while others are within.
     """
 
-    def __init__(self, model: StickybotModel, trust: float):
+    def __init__(self, model: StickybotModel, limits: SlipLimits):
         self._machine, self._work = model.machine, make_workspace(model.machine)
-        self._feet, self._trust = model.foot_columns, trust
-        self._readings = _Readings(np.zeros((model.n_limbs, 6)),
-                                   np.zeros((2, model.n_inner_joints)), np.zeros(2))
-        self._votes = np.zeros((model.n_limbs, 4))
-        self.z, self.v = np.zeros((2, model.nz))
-        self._anchors = np.zeros((model.n_limbs, 2))    # m: where feet stand, wall axes
-        self.holds = np.zeros(model.n_limbs, bool)
-        # Distances of feet from each other when both had been set.
-        self._kept = np.full((model.n_limbs, model.n_limbs), math.nan)
+        self._limits, n, inner = limits, model.n_limbs, model.n_inner_joints
+        self._values = np.zeros(6 * n + 2 * inner + 2)
+        hips, joints, body = np.split(self._values, [6 * n, 6 * n + 2 * inner])
+        self._place = _Place(
+            hips.reshape(n, 6), joints.reshape(2, inner), body, *np.zeros((2, model.nz)),
+            np.zeros((n, 4)), np.zeros((n, 2)), np.zeros((n, n)), np.zeros(n, bool),
+            *np.zeros((2, n)))
+        self.z, self.v, self.holds = self._place.z, self._place.v, self._place.holds
 
     def reset(self) -> None:
         """Forget where the body is and which feet hold."""
-        self.z[:], self.v[:], self._anchors[:], self.holds[:] = 0.0, 0.0, 0.0, False
-        self._kept[:] = math.nan
+        for values in self._place:
+            values[:] = 0
+        self._place.spans[:] = math.nan
 
     def take(self, measurement: StickybotMeasurement) -> None:
         """Store a measurement after checking it."""
-        m, (hips, joints, body) = measurement, self._readings
-        n, inner = len(hips), joints.shape[1]
-        shapes = ((n, 3), (n, 3), (inner,), (inner,))
-        got = tuple(np.shape(a) for a in (m.hip, m.hip_rate, m.joint, m.joint_rate))
-        if got != shapes:
-            raise MeasurementError(f'expected hip, hip_rate, joint, joint_rate of shapes '
-                                   f'{shapes}, got {got}')
-        if m.attached is not None and np.shape(m.attached) != (n,):
-            raise MeasurementError(f'expected {n} flags of attached feet, got {m.attached!r}')
-        for effort, shape in ((m.effort, (n, 3)), (m.joint_effort, (inner,))):
-            if effort is not None and not (np.shape(effort) == shape
-                                           and math.isfinite(np.sum(effort))):
-                raise MeasurementError(f'expected finite efforts of shape {shape} or None, got '
-                                       f'{effort!r}')
-        hips[:, :3], hips[:, 3:] = m.hip, m.hip_rate
-        joints[0], joints[1] = m.joint, m.joint_rate
+        m, (hips, joints, body) = measurement, self._place[:3]
+        of_limbs, of_joints = (len(hips), 3), (joints.shape[1],)
+        for name, shape in (('hip', of_limbs), ('hip_rate', of_limbs), ('joint', of_joints),
+                            ('joint_rate', of_joints), ('attached', of_limbs[:1]),
+                            ('effort', of_limbs), ('joint_effort', of_joints)):
+            if (given := getattr(m, name)) is not None and np.shape(given) != shape:
+                raise MeasurementError(f'expected {name} of shape {shape}, got {np.shape(given)}')
+        hips[:, :3], hips[:, 3:], joints[0], joints[1] = m.hip, m.hip_rate, m.joint, m.joint_rate
         body[:] = m.body_angle, m.body_rate
-        if not math.isfinite(sum(float(values.sum()) for values in self._readings)):
-            raise MeasurementError('expected finite joint states, body angle and body rate, got '
-                                   f'{measurement}')
+        if not all(math.isfinite(np.sum(given)) for given in (self._values, m.effort,
+                                                              m.joint_effort)
+                   if given is not None):
+            raise MeasurementError('expected finite joint states, efforts, body angle and body '
+                                   f'rate, got {measurement}')
 
-    def read(self, wanted: np.ndarray) -> None:
+    def read(self, wanted: np.ndarray, dt: float) -> None:
         """Update by the stored measurement; ``wanted`` feet are on the wall from now on."""
-        staying = self.holds & wanted
-        if not staying.any() and self.holds.any():
-            # All feet change at once: use those that held so far.
-            staying = self.holds
-        z, v, votes = self.z, self.v, self._votes
-        _cast_votes(self._machine, self._work, self._readings, z, v, votes)
-        trusted = staying & (np.hypot(*(votes[:, 2:] - v[:2]).T) <= self._trust)
-        if not trusted.any():
-            # None agrees with the last estimate (an impact, the first sample): use all that hold.
-            trusted = staying
-        if trusted.any():
-            z[:2] = (votes[:, :2] + self._anchors)[trusted].mean(axis=0)
-            v[:2] = votes[trusted, 2:].mean(axis=0)
-        z[self._feet] = z[:2] - votes[:, :2]
-        v[self._feet] = v[:2] - votes[:, 2:]
-        fresh = wanted & ~self.holds
-        if fresh.any():
-            self._anchors[fresh] = self.z[self._feet][fresh]
-        self.holds = wanted.copy()
+        _read(self._machine, self._work, self._place, wanted, self._limits.speed, dt)
 
-    def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: SlipLimits,
-                 suspected: np.ndarray) -> np.ndarray:
-        """
-        Return which feet seem to have detached.
-
-        If all seem to move, those with almost no load are suspected; if all are loaded, the body
-        was pushed. ``loads`` (N,) [N]: at the hips, without the limbs' weights; ``suspected`` [s]
-        is changed.
-        """
-        feet, speeds = self.z[self._feet], self.v[self._feet]
-        spans = np.hypot(*(feet[:, None] - feet).T)
-        kept = np.where(np.isnan(self._kept), spans, self._kept)
-        self._kept = np.where(np.outer(settled, settled), kept, math.nan)
-        stray = np.abs(spans - self._kept) > limits.span        # False where NaN
-        doubtful = settled & ((loads < limits.load) & stray.any(axis=1)
-                              | (np.hypot(*speeds.T) > limits.speed)
-                              | (np.hypot(*(feet - self._anchors).T) > limits.distance))
-        if doubtful.sum() > 1 and (doubtful == settled).all():
-            doubtful &= loads <= IDLE_PART * loads[settled].max()
-        suspected[:] = np.where(doubtful, suspected + dt, 0.0)
-        lost = suspected > limits.duration
-        suspected[lost] = 0.0
-        return lost
+    def lost(self, measurement: StickybotMeasurement, loads: np.ndarray, dt: float) -> np.ndarray:
+        """Return which feet have detached, as measured or as `_find_lost` suspects."""
+        if measurement.attached is not None:
+            return (self.holds & (self._place.held_for > self._limits.settling)
+                    & ~np.asarray(measurement.attached, bool))
+        return _find_lost(self._machine, self._place, loads, dt, self._limits)
 
 
 # -------------------------------------------------------------------------------------------------

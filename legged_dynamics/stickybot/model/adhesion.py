@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.model.limb import BODY, FORCE, LIMB, limb_mass
@@ -165,45 +166,34 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     ``sum n_i = -M g_n``, ``sum n_i (p_i - c) = -height sum F_r,i``: all mass at one height;
     what feet cannot balance is left to other contacts.
     """
-    index = machine.index
+    index, n = machine.index, attached.shape[0]
     total = machine.constants[BODY.mass]
     cx, cy = total * z[0], total * z[1]
-    n_on = 0
-    fx, fy = 0.0, 0.0
-    for i in range(index.shape[0]):
+    for i in range(n):
         mass, mx, my = limb_mass(machine, i, z)
         total += mass
         cx += mx
         cy += my
-        normals[i] = 0.0
-        if attached[i]:
-            n_on += 1
-            fx += forces[i, FORCE.reaction]
-            fy += forces[i, FORCE.reaction + 1]
-    if n_on == 0:
-        return
     cx /= total
     cy /= total
-    sx, sy, sxx, sxy, syy = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(index.shape[0]):
-        if attached[i]:
-            start = index[i, LIMB.start]
-            x, y = z[start] - cx, z[start + 1] - cy
-            sx += x
-            sy += y
-            sxx += x * x
-            sxy += x * y
-            syy += y * y
     # (A A^T + e 1) m = b with A = [1; x; y], lengths in units of 1 m; e keeps two feet solvable.
-    e = 1e-9 * (sxx + syy) + 1e-18
-    b0, b1, b2 = -total * wall[NORMAL_GRAVITY], -wall[HEIGHT] * fx, -wall[HEIGHT] * fy
-    a00, a11, a22 = n_on + e, sxx + e, syy + e
-    det2 = a11 * a22 - sxy * sxy
-    kx, ky = (a22 * sx - sxy * sy) / det2, (a11 * sy - sxy * sx) / det2
-    m0 = (b0 - kx * b1 - ky * b2) / (a00 - kx * sx - ky * sy)
-    m1 = (a22 * (b1 - sx * m0) - sxy * (b2 - sy * m0)) / det2
-    m2 = (a11 * (b2 - sy * m0) - sxy * (b1 - sx * m0)) / det2
-    for i in range(index.shape[0]):
+    matrix, m = np.zeros((3, 3)), np.zeros(3)
+    m[0] = -total * wall[NORMAL_GRAVITY]
+    for i in range(n):
         if attached[i]:
             start = index[i, LIMB.start]
-            normals[i] = m0 + m1 * (z[start] - cx) + m2 * (z[start + 1] - cy)
+            column = (1.0, z[start] - cx, z[start + 1] - cy)
+            for j in range(3):
+                for k in range(3):
+                    matrix[j, k] += column[j] * column[k]
+            m[1] -= wall[HEIGHT] * forces[i, FORCE.reaction]
+            m[2] -= wall[HEIGHT] * forces[i, FORCE.reaction + 1]
+    e = 1e-9 * (matrix[1, 1] + matrix[2, 2]) + 1e-18
+    for j in range(3):
+        matrix[j, j] += e
+    factorize(matrix, 3)
+    solve_factorized(matrix, 3, m)
+    for i in range(n):
+        start = index[i, LIMB.start]
+        normals[i] = (m[0] + m[1] * (z[start] - cx) + m[2] * (z[start + 1] - cy)
+                      if attached[i] else 0.0)
