@@ -80,6 +80,8 @@ $(ROS)/.ready: setup.py package.xml
 
 # A wheel with its kernels compiled, for this platform and Python, in dist/.
 wheel: $(READY)
+	@echo "Compiling the kernels (a minute or two) ..."
+	@rm -rf build dist/*.whl
 	@$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	@ls dist/*.whl
 

@@ -64,14 +64,14 @@ def _rms(squares: np.ndarray | None) -> str:
 def _readings(finding: Finding, log: SensorLog) -> Chart:
     """Return the readings that a finding is about."""
     joints, imu = log.joints, log.imu
-    time = (joints.receipt_ns - joints.receipt_ns[0]) * 1e-9
+    time = log.time_of(joints)
     if finding.kind in ('stamp_jitter', 'time_base', 'low_rate', 'lost_samples', 'stamps_back'):
         steps = np.diff(joints.stamp_ns) * 1e-6
         return Chart('Steps of the stamps', 'ms', time[1:], [Line('step', steps)])
     if 'imu' in finding.subject and imu is not None:
         name, unit, values = (('Gyro', 'rad/s', imu.gyro) if 'gyro' in finding.kind else
                               ('Accelerometer', 'm/s²', imu.acceleration))
-        return Chart(name, unit, (imu.receipt_ns - joints.receipt_ns[0]) * 1e-9, [
+        return Chart(name, unit, log.time_of(imu), [
             Line(axis, column, hue) for hue, (axis, column) in enumerate(zip('xyz', values.T))])
     kinds = {'velocity': ('velocity', 'rad/s'), 'effort': ('effort', 'N m'),
              'friction': ('effort', 'N m')}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from recorded_robots import healthy, with_friction, with_stated_friction
+from recorded_robots import STAMP, healthy, with_friction, with_stated_friction
 
 from benchmarks.doctor_table import WITH_TROT, available
 from benchmarks.doctor_table import with_stated_friction as with_friction_of
@@ -14,7 +14,8 @@ from benchmarks.planted_faults import drifting, elastic, planted_faults, with_pl
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _impossible, _named, examine
 from legged_dynamics.diagnosis.doctor.hypotheses import Candidate, Corrector, Finding
-from legged_dynamics.diagnosis.identification.samples import filtered
+from legged_dynamics.diagnosis.identification.samples import SensorLog, filtered
+from legged_dynamics.diagnosis.report import _readings
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.sensor_correction import SensorCorrection
@@ -257,8 +258,23 @@ def test_names_of_another_style_are_matched():
 
 def test_a_short_recording_is_refused():
     recorded = healthy()
+    joints = {name: values[:500] if isinstance(values, np.ndarray) else values
+              for name, values in vars(recorded.log.joints).items()}
     with pytest.raises(MeasurementError, match='record longer'):
-        examine(recorded.model, recorded.config, recorded.log.part(0.0, 1.0))
+        examine(recorded.model, recorded.config, recorded.joints(**joints).log)
+
+
+@pytest.mark.parametrize('simulated', [True, False])
+def test_charts_have_the_time_that_the_page_states(simulated):
+    """A recorder of a simulation at half of real time: 13 s of the robot, 27 s of its own."""
+    slow = healthy().log
+    joints, imu = (replace(log, receipt_ns=STAMP + 2 * (log.stamp_ns - STAMP))
+                   for log in (slow.joints, slow.imu))
+    log = SensorLog(joints, imu, simulated)
+    for subject in ('LF_KFE', 'imu'):
+        chart = _readings(Finding('effort_sign', (subject,), '', 9.0), log)
+        assert chart.time[-1] == pytest.approx(log.duration, abs=0.01)
+        assert log.duration == pytest.approx(13.4 if simulated else 26.8, abs=0.1)
 
 
 def test_a_robot_without_feet_is_refused():

@@ -29,7 +29,7 @@ def check_streams(model: RobotModel, config: RobotConfig,
     if findings:
         return findings, config, []
     findings += _clocks(log)
-    dead, config = _dead_joints(model, config, log.joints)
+    dead, config = _dead_joints(model, config, log)
     findings += dead
     clipped, config = _clipped_efforts(model, config, log.joints)
     findings += clipped
@@ -154,8 +154,8 @@ def _frozen_from(column: np.ndarray) -> int:
 
 
 def _dead_joints(model: RobotModel, config: RobotConfig,
-                 joints: JointLog) -> tuple[list[Finding], RobotConfig]:
-    findings = []
+                 log: SensorLog) -> tuple[list[Finding], RobotConfig]:
+    findings, joints = [], log.joints
     driver = config.sensors.driver_names(model.joint_names)
     order = [joints.names.index(name) for name in driver]
     n = len(joints.stamp_ns)
@@ -183,7 +183,7 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
             walking = [i for i in frozen if i + 1 in fed]
             kind = 'frozen_encoder' if walking else 'filled_joints'
             when = '' if all(start[i] == 0 for i in frozen) else (
-                f' from {(joints.receipt_ns[start[frozen[0]]] - joints.receipt_ns[0]) * 1e-9:.1f}'
+                f' from {log.time_of(joints)[start[frozen[0]]]:.1f}'
                 ' s on')
             findings.append(Finding(
                 kind, names, f'{", ".join(names)}: the position says {"0" if zero else "the same"}'

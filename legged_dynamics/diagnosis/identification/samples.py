@@ -88,31 +88,21 @@ class SensorLog:
     # Whether stamps are of simulated time, which need not keep pace with the recorder's clock
     simulated: bool = False
 
+    def time_of(self, log: JointLog | ImuLog) -> np.ndarray:
+        """Return when samples came [s] since the first joint state, by the clock of `extent`."""
+        clock = 'stamp_ns' if self.simulated else 'receipt_ns'
+        return (getattr(log, clock) - getattr(self.joints, clock)[:1]) * 1e-9
+
     @property
     def duration(self) -> float:
         """Time from the first joint state to the last [s]: simulated, or by the recorder."""
-        clock = self.joints.stamp_ns if self.simulated else self.joints.receipt_ns
-        return float(clock[-1] - clock[0]) * 1e-9 if len(clock) else 0.0
+        return float(self.time_of(self.joints)[-1]) if len(self.joints.stamp_ns) else 0.0
 
     @property
     def extent(self) -> str:
         """The duration in words, with the clock that it is by."""
         return (f'{self.duration:.1f} s of simulated time' if self.simulated else
                 f'{self.duration:.1f} s by the clock of the recorder')
-
-    def part(self, start: float, stop: float) -> SensorLog:
-        """Return a part of the recording; times [s] from the first joint state on."""
-        first = int(self.joints.receipt_ns[0])
-
-        def cut(log: JointLog | ImuLog) -> dict[str, object]:
-            age = (log.receipt_ns - first) * 1e-9
-            inside = (age >= start) & (age < stop)
-            return {name: value[inside] if isinstance(value, np.ndarray) else value
-                    for name, value in vars(log).items()}
-        return SensorLog(JointLog(**cut(self.joints)),          # type: ignore[arg-type]
-                         None if self.imu is None else ImuLog(
-                             **cut(self.imu)),                  # type: ignore[arg-type]
-                         self.simulated)
 
 
 # -------------------------------------------------------------------------------------------------
