@@ -88,9 +88,9 @@ def test_a_subscription_that_need_not_wake_is_heard_with_others_and_misses_nothi
     spin_until(bus, lambda: publisher.get_subscription_count() == 1)
     asleep.wake(False)
     publisher.publish(convert.string(DIALECT, 'came while asleep'))
-    assert bus._waitset.wait(0) == 0
+    assert bus.waitset.wait(0) == 0
     asleep.wake(True)
-    assert bus._waitset.wait(round(PATIENCE * 1e9)) == 1      # what has come already wakes, too
+    assert bus.waitset.wait(round(PATIENCE * 1e9)) == 1      # what has come already wakes, too
     asleep.wake(False)
     spin_until(bus, lambda: seen == ['came while asleep'])
 
