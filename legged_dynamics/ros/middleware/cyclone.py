@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import addressof
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -89,7 +89,7 @@ class _WaitSet(core.WaitSet):
     def __init__(self, participant: DomainParticipant):
         super().__init__(participant)
         self._called: dict[int, Callable[[], object]] = {}
-        self._triggered = (dds_c_t.attach * _TRIGGERED)()
+        self._triggered: Any = (dds_c_t.attach * _TRIGGERED)()
 
     def add(self, entity: Any, called: Callable[[], object]) -> None:
         """Call back when an entity has triggered, from now on."""
@@ -181,7 +181,7 @@ def _process(qos: Any) -> str:
 # -------------------------------------------------------------------------------------------------
 # Cyclone DDS's view of our messages: IDL types made from the table when first asked for.
 #
-# Cyclone needs a type to announce: its mangled ROS name and its fields. What travels is CDR already.
+# Cyclone needs a type to announce: its mangled ROS name and its fields. What travels is CDR.
 
 
 # no `from __future__ import annotations` here: Cyclone reads annotations as objects
@@ -192,19 +192,11 @@ _PLAIN = {'bool': bool, 'string': str}      # all others are Cyclone's, under RO
 
 @cache
 def idl_struct(name: str) -> type[IdlStruct]:
-    """Return the IDL dataclass of a message in the table."""
-    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
-                           {entry.name: _idl_type(entry) for entry in definition(name).fields})
-
-
-@cache
-def _announced(name: str) -> type[IdlStruct]:
     """Return the type by which Cyclone announces a message; opaque if it is unknown."""
     name = full_name(name)
-    if name in DEFINITIONS:
-        return idl_struct(name)
-    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
-                           {'opaque': types.uint8})
+    fields = ({entry.name: _idl_type(entry) for entry in definition(name).fields}
+              if name in DEFINITIONS else {'opaque': types.uint8})
+    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields)
 
 
 def _idl_type(entry: Field) -> Any:
@@ -319,11 +311,15 @@ class _CyclonePublisher:
 
 
 class _CycloneSubscription(Subscription):
-    """`wakes`: whether the process wakes for its messages; else they come with others."""
+    """
+    `wakes`: whether the process wakes for its messages; else they come with others.
+
+    `ready`: whether it has woken for them.
+    """
 
     def __init__(self, reader: DataReader, waitset: _WaitSet, *what: Any):
         super().__init__(time.monotonic_ns, *what)
-        self.wakes, self._ready, self._waitset = False, False, waitset
+        self.wakes, self.ready, self._waitset = False, False, waitset
         self._reader: Any = reader
         self._condition: Any = _unread(reader)
         self.wake(True)
@@ -331,13 +327,10 @@ class _CycloneSubscription(Subscription):
     def wake(self, wanted: bool) -> None:
         """Have the process wake for each message, or take them when it wakes anyway."""
         if wanted and not self.wakes:
-            self._waitset.add(self._condition, self._get_ready)
+            self._waitset.add(self._condition, partial(setattr, self, 'ready', True))
         elif self.wakes and not wanted:
             self._waitset.remove(self._condition)
         self.wakes = wanted
-
-    def _get_ready(self) -> None:
-        self._ready = True
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
@@ -345,9 +338,9 @@ class _CycloneSubscription(Subscription):
 
     def drain(self) -> int:
         """Call back with everything that has arrived, up to a batch; return how many."""
-        if self.wakes and not self._ready:
+        self.ready = False
+        if self._reader is None:        # closed by a callback before it
             return 0
-        self._ready = False
         samples = ddspy_take(self._reader._ref, _ANY, _BATCH)
         for cdr, info in samples:
             if info.valid_data and self._reader is not None:
@@ -389,6 +382,7 @@ class CycloneBus:
         self._publications: Any = _Publications(self._participant)
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[_CycloneSubscription] = []
+        self._listed: tuple[list[Any], list[_TopicInfo]] = [], []
         self.stopping = self.handles = False
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
@@ -445,8 +439,10 @@ class CycloneBus:
 
     def topics(self) -> list[_TopicInfo]:
         """List the ROS topics published on the bus, also by this process."""
-        found: dict[tuple[str, str], QoSProfile] = {}
-        for entry in self._publications.all():
+        entries, found = self._publications.all(), dict[tuple[str, str], QoSProfile]()
+        if entries is self._listed[0]:
+            return self._listed[1]
+        for entry in entries:
             topic, kind = ros_topic(entry.topic_name), ros_type(entry.type_name)
             if topic is None or kind is None:
                 continue
@@ -454,7 +450,8 @@ class CycloneBus:
             known = found.get((topic, kind), offered)
             found[topic, kind] = QoSProfile(1, known.reliable and offered.reliable,
                                             known.latched and offered.latched)
-        return [_TopicInfo(topic, kind, found[topic, kind]) for topic, kind in sorted(found)]
+        self._listed = entries, [_TopicInfo(*names, found[names]) for names in sorted(found)]
+        return self._listed[1]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> _CyclonePublisher:
@@ -485,14 +482,14 @@ class CycloneBus:
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
         made = _policies(qos, name)
         try:
-            dds = Topic(self._participant, dds_topic(topic), _announced(name))
+            dds = Topic(self._participant, dds_topic(topic), idl_struct(name))
             return kind(self._participant, dds, made)
         except core.DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
 
     def _handle(self) -> int:
         handled = 0
-        for subscription in list(self._subscriptions):
+        for subscription in [one for one in self._subscriptions if one.ready or not one.wakes]:
             taken = subscription.drain()
             handled += taken
             if taken > _BURST:

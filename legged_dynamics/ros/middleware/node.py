@@ -161,10 +161,7 @@ class Subscription:
         elif why := self._bounds.refuse(len(cdr)):
             self._node.get_logger().warning(why, throttle_duration_sec=1.0)
         else:
-            self._node.call(self._decoded, cdr)
-
-    def _decoded(self, cdr: bytes) -> None:
-        self._callback(deserialize(cdr, self.type))
+            self._node.call(lambda: self._callback(deserialize(cdr, self.type)))
 
 
 class StandaloneNode(ParameterStore):
