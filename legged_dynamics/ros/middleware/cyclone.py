@@ -383,6 +383,7 @@ class CycloneBus:
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[_CycloneSubscription] = []
         self._listed: tuple[list[Any], list[_TopicInfo]] = [], []
+        self._next_ns = 0       # until a timer is due
         self.stopping = self.handles = False
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
@@ -415,9 +416,8 @@ class CycloneBus:
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait up to ``timeout_s`` and handle messages; return how many."""
-        next_ns = min((timer.remaining_ns() for node in self._nodes for timer in node.timers
-                       if not timer.cancelled), default=round(_LONGEST_WAIT_S * 1e9))
-        self.waitset.wait_for(max(0, min(round(timeout_s * 1e9), next_ns)))
+        # A timer that was made since is waited for from the next time on.
+        self.waitset.wait_for(max(0, min(round(timeout_s * 1e9), self._next_ns)))
         self.handles = True
         try:
             return self._handle()
@@ -498,8 +498,7 @@ class CycloneBus:
         return handled
 
     def _run_timers(self) -> None:
-        for node in self._nodes:
-            node.run_due_timers()
+        self._next_ns = min((node.run_due_timers() for node in self._nodes), default=1_000_000)
 
 
 @contextmanager

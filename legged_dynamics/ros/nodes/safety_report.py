@@ -66,8 +66,7 @@ class EffortPublisher(PreparedByKey):
 
     def __call__(self, effort: np.ndarray, owner: str, count: int) -> None:
         """Publish."""
-        n = len(effort)
-        self.send((owner, n), 0, (n, count, 0, *effort.tolist()))
+        self.send((owner, len(effort)), 0, (len(effort), count, 0, *effort.tolist()))
 
 
 class WatchdogMonitor(Diagnosed):
