@@ -26,7 +26,12 @@ from legged_dynamics.reproductions.planar import (
     velocity_propagation,
 )
 from legged_dynamics.spatial.frames import Transform, twist_in_frame, wrench_in_frame
-from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_vector
+from legged_dynamics.spatial.rotations import (
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    rotation_from_vector,
+    rotation_vector,
+)
 from legged_dynamics.workspace import WorkspaceFault
 
 SHEAR = np.array([[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
@@ -150,3 +155,13 @@ def test_a_straight_knee_is_a_flag_and_never_a_torque_of_nan(bend, big_base):
                                                               0.01)
     assert usual.faults == WorkspaceFault.NONE
     assert len(JOINTS) == robot.n_joints
+
+
+def test_the_quaternion_of_every_rotation_is_found_half_turns_too():
+    turns = np.random.default_rng(5).normal(size=(50, 3))
+    halves = np.pi * np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0], [0, -0.6, 0.8]])
+    for turn in [*turns, *halves, np.zeros(3)]:
+        R = rotation_from_vector(turn)
+        xyzw = quaternion_from_rotation(R)
+        assert xyzw[3] >= 0.0 and abs(np.linalg.norm(xyzw) - 1.0) < 1e-15
+        assert np.allclose(rotation_from_quaternion(xyzw), R, atol=1e-14)

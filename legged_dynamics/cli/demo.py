@@ -32,7 +32,7 @@ from legged_dynamics.ros.middleware.discovery import DomainLease, fast_dds_envir
 from legged_dynamics.ros.middleware.lifecycle import compile_first
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.runner import CHOICE
-from legged_dynamics.ros.nodes.lock_step import BEGIN_NS, answer
+from legged_dynamics.ros.nodes.lock_step import BEGIN_NS, Answers
 from legged_dynamics.simulation import Schedule
 
 # -------------------------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ class Walk:
                 ('cmd_vel', 'geometry_msgs/msg/TwistStamped', 'cmd_vel'),
                 ('gait', 'std_msgs/msg/String', f'{CONTROLLER}/gait'),
                 ('posture', 'std_msgs/msg/String', f'{CONTROLLER}/posture'))}
-        self._answers = node.create_publisher(dialect.message('sensor_msgs/msg/JointState'),
-                                              ANSWER, dialect.qos.latched)
+        self._answer = Answers(node.create_publisher(
+            dialect.message('sensor_msgs/msg/JointState'), ANSWER, dialect.qos.latched))
         self._answer(self._events[0][0] - 1)
 
     def _on_reference(self, message: Any) -> None:
@@ -166,9 +166,6 @@ class Walk:
         made = self._dialect.message('geometry_msgs/msg/TwistStamped')()
         made.twist.linear.x, made.twist.linear.y, made.twist.angular.z = value
         return made
-
-    def _answer(self, ns: int) -> None:
-        self._answers.publish(answer(self._dialect, ns, None))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -237,8 +234,12 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
         '-p', f'qos_overrides.{topic}.subscription.depth:={10 * WINDOW}')]
     answering = [*parameters, '-p', 'use_sim_time:=true', *reliable]
     duration = MARGIN + (Schedule.from_text(args.schedule).duration if args.schedule else WALKED)
-    outputs = [f'/{ESTIMATOR}/{foot.link}/{name}' for foot in RobotConfig.from_yaml(yaml).feet
+    feet = [foot.link for foot in RobotConfig.from_yaml(yaml).feet]
+    outputs = [f'/{ESTIMATOR}/{foot}/{name}' for foot in feet
                for name in ('wrench', 'contact')] + [f'/{ESTIMATOR}/external_torque']
+    # What foot_reactions has, too; a message costs the estimator as much as an estimate.
+    twice = ['reactions', 'contacts', *(f'{foot}/{name}' for foot in feet
+                                        for name in ('wrench_stddev', 'contact_probability'))]
     answers = [f'/{name}/answer:{WINDOW}' for name in (ESTIMATOR, RECORDER)]
     with DomainLease() as lease:
         environment = {**lease.environment(), CHOICE: args.middleware}
@@ -253,7 +254,7 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
                 processes.start('recorder', [
                     *command, 'record', '--all', *INPUTS, '--answer', '/joint_states',
                     '--answer', '/imu/data', '-o', str(out / 'bag'),
-                    '--exclude', f'/{ESTIMATOR}/reactions'])        # deprecated
+                    *(word for name in twice for word in ('--exclude', f'/{ESTIMATOR}/{name}'))])
                 processes.start('estimator', [*command, 'run', ESTIMATOR, *answering])
                 with ProgressBar('Starting the nodes'):
                     processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')

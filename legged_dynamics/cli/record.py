@@ -19,7 +19,7 @@ from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.middleware.runner import choose_backend
-from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.ros.nodes.lock_step import Answers as SampleAnswers
 
 NODE_NAME = 'legged_dynamics_recorder'
 DISCOVERY_PERIOD = 0.1      # s between looks for new topics
@@ -80,11 +80,11 @@ class Answers:
     with a header; without topics nothing is published.
     """
 
-    def __init__(self, topics: Sequence[str], node: Any, dialect: Any):
-        self._newest, self._said, self._dialect = dict.fromkeys(topics, 0), 0, dialect
-        self._publisher: Any = node.create_publisher(
-            dialect.message('sensor_msgs/msg/JointState'), '~/answer',
-            dialect.qos.latched) if topics else None
+    def __init__(self, topics: Sequence[str], publisher: Callable[..., Any], dialect: Any):
+        self._newest, self._said = dict.fromkeys(topics, 0), 0
+        self._answer = SampleAnswers(publisher(
+            dialect.message('sensor_msgs/msg/JointState'), '~/answer', dialect.qos.latched)
+            if topics else None)
 
     def taker(self, recorder: Recorder, topic: str) -> Callable[[bytes, int], None]:
         """Return the callback for a topic's message bytes and receipt time [ns]."""
@@ -100,7 +100,7 @@ class Answers:
         everywhere = min(self._newest.values())
         if everywhere > self._said:
             self._said = everywhere
-            self._publisher.publish(answer(self._dialect, everywhere, None))
+            self._answer(everywhere)
 
 
 def _record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequence[str],
@@ -109,7 +109,7 @@ def _record_on_cyclone(recorder: Recorder, duration: float | None, answered: Seq
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
     bus = CycloneBus()
     node = bus.create_node(NODE_NAME)
-    answers = Answers(answered, node, StandaloneDialect())
+    answers = Answers(answered, node.create_publisher, StandaloneDialect())
 
     def subscribe(topic: str, kind: str, qos: QoSProfile) -> None:
         if recorder.accept(topic, kind, qos.latched):
@@ -145,8 +145,8 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
 
     from legged_dynamics.ros.middleware.ros2_node import (
         QUIET,
-        NativePublishers,
         RclpyDialect,
+        RclpyPublisher,
         Spinner,
         rclpy_class,
     )
@@ -155,7 +155,8 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
     with stopped_by_signals(lambda: stopping.append(True)):
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node(NODE_NAME)
-        answers = Answers(answered, NativePublishers(node), RclpyDialect())
+        answers = Answers(answered, partial(RclpyPublisher, node.create_publisher),
+                          RclpyDialect())
 
         def subscribe(topic: str, kind: str, offered: list[Any]) -> None:
             latched = bool(offered) and all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL

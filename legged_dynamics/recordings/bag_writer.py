@@ -14,7 +14,7 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,8 @@ class _McapStorage:
         self._schemas: dict[str, int] = {}
         self._counts: Counter[str] = Counter()
         self._span = (0, 0)             # first and last receipt [ns]
-        self._pending, self._summary, self._allocated = 0, _SUMMARY, 0
+        # Free of what is allocated, as far as is known without looking.
+        self._pending, self._summary, self._allocated, self._free = 0, _SUMMARY, 0, 0
         self._file = (folder / f'{folder.name}.mcap').open('xb')
         try:
             fd = os.open(self._reserve, os.O_CREAT | os.O_WRONLY, 0o600)
@@ -144,17 +145,20 @@ class _McapStorage:
 
     def _make_room(self, size: int) -> None:
         """Take room on the disk, or fail before the file is touched."""
+        self._free -= size
+        if self._free >= 0:
+            return
         needed = (self._file.tell() + self._pending + self._summary + _CHUNK_RECORDS
                   + _CHANNEL * len(self._topics) + size)
-        if needed <= self._allocated:
-            return
         fd, missing = self._file.fileno(), needed - self._allocated
-        try:
-            os.posix_fallocate(fd, self._allocated, missing + CHUNK)
-            missing += CHUNK
-        except OSError:
-            os.posix_fallocate(fd, self._allocated, missing)
-        self._allocated += missing
+        if missing > 0:
+            try:
+                os.posix_fallocate(fd, self._allocated, missing + CHUNK)
+                missing += CHUNK
+            except OSError:
+                os.posix_fallocate(fd, self._allocated, missing)
+            self._allocated += missing
+        self._free = self._allocated - needed
 
     def _add_channel(self, topic: BagTopic) -> int:
         if topic.type not in self._schemas:
@@ -168,7 +172,7 @@ class _McapStorage:
         self._writer.flush()
         if self._pending:
             self._summary += _CHUNK_RECORDS + _CHANNEL * len(self._topics)
-        self._pending = 0
+        self._pending = self._free = 0
 
     def finish(self) -> None:
         self._release()
@@ -357,9 +361,8 @@ class BagWriter:
         """
         if self._storage is None:
             raise BagError(f'the bag {self.path} is closed')
-        with self._guarded(self._storage):
-            self._storage.write(self._topics[topic], receipt_ns, cdr)
-            self.count += 1
+        self._have(self._storage, self._storage.write, self._topics[topic], receipt_ns, cdr)
+        self.count += 1
         if time.monotonic() - self._flushed > FLUSH_PERIOD:
             self.flush()
 
@@ -367,14 +370,13 @@ class BagWriter:
         """Have everything on the disk now; a disk that refuses raises BagError."""
         if self._storage is not None:
             self._flushed = time.monotonic()
-            with self._guarded(self._storage):
-                self._storage.flush()
+            self._have(self._storage, self._storage.flush)
 
-    @contextlib.contextmanager
-    def _guarded(self, storage: _McapStorage | _SqliteStorage) -> Iterator[None]:
+    def _have(self, storage: _McapStorage | _SqliteStorage, step: Callable[..., None],
+              *args: Any) -> None:
         """Where the disk refuses, close the bag with what found room, and say what happened."""
         try:
-            yield
+            step(*args)
         except Exception as error:
             said = f'cannot write to the bag {self.path}: {error}'
             if isinstance(storage, _McapStorage) and isinstance(error, OSError):

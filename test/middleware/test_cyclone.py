@@ -88,11 +88,49 @@ def test_a_subscription_that_need_not_wake_is_heard_with_others_and_misses_nothi
     spin_until(bus, lambda: publisher.get_subscription_count() == 1)
     asleep.wake(False)
     publisher.publish(convert.string(DIALECT, 'came while asleep'))
-    assert bus._waitset.wait(0) == 0
+    assert bus.waitset.wait(0) == 0
     asleep.wake(True)
-    assert bus._waitset.wait(round(PATIENCE * 1e9)) == 1      # what has come already wakes, too
+    assert bus.waitset.wait(round(PATIENCE * 1e9)) == 1      # what has come already wakes, too
     asleep.wake(False)
     spin_until(bus, lambda: seen == ['came while asleep'])
+
+
+def test_only_what_has_messages_is_read_however_many_wake_at_once(bus, monkeypatch):
+    node, heard, read = bus.create_node('node'), [], []
+    take = cyclone.ddspy_take
+    monkeypatch.setattr(cyclone, 'ddspy_take', lambda *args: read.append(0) or take(*args))
+    many = 70       # more than one wait tells
+    for k in range(many):
+        node.create_subscription(STRING, 'x', lambda m, k=k: heard.append(k), 10)
+    node.create_subscription(STRING, 'silent', heard.append, 10)
+    publisher = node.create_publisher(STRING, 'x', 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == many)
+    publisher.publish(convert.string(DIALECT, 'to all'))
+    spin_until(bus, lambda: len(heard) >= many)
+    assert sorted(heard) == list(range(many)) and len(read) == many
+
+
+def test_a_callback_may_close_a_subscription_that_has_messages_too(bus):
+    node, closed = bus.create_node('node'), []
+    node.create_subscription(STRING, 'x', lambda m: node.destroy_subscription(other), 10)
+    other = node.create_subscription(STRING, 'x', closed.append, 10)
+    publisher = node.create_publisher(STRING, 'x', 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 2)
+    publisher.publish(convert.string(DIALECT, 'to both'))
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    assert not closed
+
+
+def test_a_message_that_is_kept_stays_as_it_was_when_others_come(bus):
+    node, kept = bus.create_node('node'), []
+    node.create_subscription(JOINT_STATE, 'x', kept.append, 10)
+    publisher = node.create_publisher(JOINT_STATE, 'x', 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    for k in range(3):
+        publisher.publish(convert.joint_state(DIALECT, k, JOINTS, np.full(12, k)))
+        spin_until(bus, lambda k=k: len(kept) == k + 1)
+    assert [(m.header.stamp.nanosec, set(m.position)) for m in kept] == [
+        (k, {float(k)}) for k in range(3)]
 
 
 def test_a_listener_that_was_stopped_hears_all_that_its_queue_kept(bus):

@@ -25,7 +25,7 @@ REMAP = ('--ros-args', '-r', 'effort_controller/commands:=effort_watchdog/comman
 class Nothing:
     """A publisher of a process that is no more."""
 
-    def publish(self, message):
+    def __call__(self, *message):
         pass
 
 

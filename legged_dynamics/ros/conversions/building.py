@@ -106,8 +106,9 @@ def point_stamped(dialect: Dialect, ns: int, frame_id: str, xyz: Iterable[float]
 
 
 def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
-             position: Sequence[float], orientation: Sequence[float],
-             linear: Sequence[float], angular: Sequence[float]) -> Any:
+             position: Sequence[float] = (0.0,) * 3,
+             orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
+             linear: Sequence[float] = (0.0,) * 3, angular: Sequence[float] = (0.0,) * 3) -> Any:
     """Return a nav_msgs/Odometry; pose in the parent frame, twist in body axes (REP-105)."""
     made = dialect.message('nav_msgs/msg/Odometry')(
         header=header(dialect, ns, frame_id), child_frame_id=child_frame_id)
@@ -117,8 +118,9 @@ def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
     return made
 
 
-def pose_stamped(dialect: Dialect, ns: int, frame_id: str, position: Sequence[float],
-                 orientation: Sequence[float]) -> Any:
+def pose_stamped(dialect: Dialect, ns: int, frame_id: str,
+                 position: Sequence[float] = (0.0,) * 3,
+                 orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0)) -> Any:
     """Return a geometry_msgs/PoseStamped; orientation is a unit quaternion xyzw."""
     return dialect.message('geometry_msgs/msg/PoseStamped')(
         header=header(dialect, ns, frame_id), pose=_pose(dialect, position, orientation))

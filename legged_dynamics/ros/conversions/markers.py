@@ -11,7 +11,7 @@ there when the package is built.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,6 @@ from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros.conversions.building import (
     duration_message,
     header,
-    odometry,
     point,
     quaternion,
     vector3,
@@ -315,7 +314,7 @@ def foot_contacts(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
                                      contact=[False] * len(feet), probability=[0.0] * len(feet))
 
 
-def contact_numbers(reaction: GroundReaction) -> list[float]:
+def contact_numbers(reaction: GroundReaction, _: object) -> list[float]:
     """Return the numbers of a FootContacts behind its header."""
     return [*reaction.latest_contact.tolist(), *reaction.contact_probability.tolist()]
 
@@ -327,16 +326,11 @@ def foot_reactions(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
                                       feet=[made(foot=foot) for foot in feet])
 
 
-def reaction_numbers(reaction: GroundReaction) -> list[float]:
-    """Return the numbers of a FootReactions behind its header."""
+def reaction_numbers(reaction: GroundReaction, rows: Callable[[], np.ndarray]) -> list[float]:
+    """Return the numbers of a FootReactions behind its header; ``rows()``: its `foot_rows`."""
     net = reaction.net_wrench
-    return [*foot_rows(reaction).ravel().tolist(),
+    return [*rows().ravel().tolist(),
             *(net if math.isfinite(net.sum()) else np.nan_to_num(net)).tolist()]
-
-
-def deviations(reaction: GroundReaction) -> np.ndarray:
-    """Return one standard deviation (nf, 6) of the feet's newest wrenches, in foot axes."""
-    return foot_rows(reaction)[:, 6:12]
 
 
 def forces_in_base(reaction: GroundReaction) -> np.ndarray:
@@ -384,18 +378,15 @@ def _fill_rows(index, states, covariance, wrench, to_foot, rows):
                 rows[i, 12 + j] += states[i, FOOT_ROTATION + 3 * j + r] * wrench[i, r]
 
 
-def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> Any:
-    """Return a base state as a nav_msgs/Odometry, with its covariances."""
-    message = odometry(dialect, state.stamp_ns, frame, base, state.position,
-                       quaternion_from_rotation(state.rotation), state.twist[:3],
-                       state.twist[3:])
-    pose, twist = np.zeros(36), np.zeros(36)
-    pose[[0, 7, 14]] = state.position_deviation ** 2
-    pose[[21, 28]], pose[35] = state.tilt_deviation ** 2, state.heading_deviation ** 2
-    twist[[0, 7, 14]] = state.velocity_deviation ** 2
-    twist[[21, 28, 35]] = state.rate_deviation ** 2
-    message.pose.covariance, message.twist.covariance = pose, twist
-    return message
+def odometry_numbers(state: BodyState) -> list[float]:
+    """Return the numbers of an Odometry behind its header: pose, twist, and their covariances."""
+    numbers = np.zeros(85)
+    numbers[:3], numbers[3:7] = state.position, quaternion_from_rotation(state.rotation)
+    pose, numbers[43:49], twist = numbers[7:43:7], state.twist, numbers[49::7]
+    pose[:3], pose[3:5] = state.position_deviation ** 2, state.tilt_deviation ** 2
+    pose[5] = state.heading_deviation ** 2
+    twist[:3], twist[3:] = state.velocity_deviation ** 2, state.rate_deviation ** 2
+    return numbers.tolist()
 
 
 # -------------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 Nodes on Cyclone DDS with ROS 2's topic and type names: they talk to ROS 2 without ROS 2.
 
 One thread waits for data and timers and runs the callbacks one at a time, so a component's code
-never runs beside itself. Bytes are packed and unpacked by our own compiled CDR functions and
-handed to Cyclone through its public API.
+never runs beside itself. Bytes are packed and unpacked by our own compiled CDR functions, and
+handed to the functions in C of Cyclone's package, below its classes for messages.
 """
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from ctypes import addressof
+from functools import cache, partial
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from cyclonedds import core
+from cyclonedds._clayer import ddspy_take, ddspy_write
 from cyclonedds.builtin import (
     BuiltinDataReader,
     BuiltinTopicDcpsParticipant,
@@ -26,6 +28,7 @@ from cyclonedds.builtin import (
 )
 from cyclonedds.domain import Domain, DomainParticipant
 from cyclonedds.idl import IdlStruct, make_idl_struct, types
+from cyclonedds.internal import dds_c_t
 from cyclonedds.pub import DataWriter
 from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
@@ -78,45 +81,33 @@ def ros_type(dds_name: str) -> str | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which subscriptions match the publishers of a process on Cyclone DDS.
 
 
-class _Matching:
-    """
-    Keeps the number of subscriptions of each publisher.
-
-    While callbacks run, the answer is that at their beginning, and one call in some milliseconds
-    checks for changes; at other times Cyclone is asked.
-    """
+class _WaitSet(core.WaitSet):
+    """Waits for data and for subscriptions that come or go; calls who has waited for them."""
 
     def __init__(self, participant: DomainParticipant):
-        self._changed: Any = core.WaitSet(participant)
-        self._publishers: list[_CyclonePublisher] = []
-        self._looked = 0.0
-        self.held = False
+        super().__init__(participant)
+        self._called: dict[int, Callable[[], object]] = {}
+        self._triggered: Any = (dds_c_t.attach * _TRIGGERED)()
 
-    def add(self, publisher: _CyclonePublisher) -> None:
-        """Watch a publisher."""
-        publisher.writer.set_status_mask(core.DDSStatus.PublicationMatched)
-        self._changed.attach(publisher.writer)
-        self._publishers.append(publisher)
+    def add(self, entity: Any, called: Callable[[], object]) -> None:
+        """Call back when an entity has triggered, from now on."""
+        self.attach(entity)
+        self._called[addressof(self.attached[-1][1])] = called
 
-    def remove(self, publisher: _CyclonePublisher) -> None:
-        """Watch it no more."""
-        self._changed.detach(publisher.writer)
-        self._publishers.remove(publisher)
+    def remove(self, entity: Any) -> None:
+        """Forget an entity."""
+        self._called.pop(next(addressof(at) for one, at in self.attached if one is entity), None)
+        self.detach(entity)
 
-    def __enter__(self) -> None:
-        now = time.monotonic()
-        if now - self._looked > _MATCHING_S and self._publishers:
-            self._looked = now
-            if self._changed.wait(0):
-                for publisher in self._publishers:
-                    publisher.subscriptions = _matched(publisher.writer)
-        self.held = True
-
-    def __exit__(self, *_: object) -> None:
-        self.held = False
+    def wait_for(self, timeout_ns: int) -> None:
+        """Wait for the first trigger, and call all that have triggered."""
+        count = self._waitset_wait(self._ref, self._triggered, _TRIGGERED, timeout_ns)
+        if count < 0:
+            raise core.DDSException(count, 'while waiting')
+        for place in self._triggered[:min(count, _TRIGGERED)]:
+            self._called.get(place, bool)()
 
 
 def _matched(writer: DataWriter) -> int:
@@ -124,7 +115,7 @@ def _matched(writer: DataWriter) -> int:
     return writer.get_publication_matched_status().current_count
 
 
-_MATCHING_S = 0.002     # between looks at whether subscriptions have come or gone
+_TRIGGERED = 64         # entities of a wait set that one wait tells; others come with the next
 _NODES = 'nodes='       # begins what a participant tells of itself: the names of its nodes
 _LOOK_S = 2.0           # s from a node's start until it looks for another of its name
 
@@ -133,6 +124,9 @@ def _unread(reader: Any) -> Any:
     """Return the condition that something has come that was not read."""
     return core.ReadCondition(reader, core.SampleState.NotRead | core.ViewState.Any
                               | core.InstanceState.Any)
+
+
+_ANY = core.SampleState.Any | core.ViewState.Any | core.InstanceState.Any
 
 
 class _Publications:
@@ -187,9 +181,7 @@ def _process(qos: Any) -> str:
 # -------------------------------------------------------------------------------------------------
 # Cyclone DDS's view of our messages: IDL types made from the table when first asked for.
 #
-# Cyclone needs a type to announce (its mangled ROS name and its fields) and something to put bytes
-# in. Its own Python serialiser is slow, so the class on the wire is an :class:`Envelope`: it looks
-# like the message to Cyclone's type system and carries bytes that are CDR already.
+# Cyclone needs a type to announce: its mangled ROS name and its fields. What travels is CDR.
 
 
 # no `from __future__ import annotations` here: Cyclone reads annotations as objects
@@ -200,28 +192,11 @@ _PLAIN = {'bool': bool, 'string': str}      # all others are Cyclone's, under RO
 
 @cache
 def idl_struct(name: str) -> type[IdlStruct]:
-    """Return the IDL dataclass of a message in the table."""
-    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
-                           {entry.name: _idl_type(entry) for entry in definition(name).fields})
-
-
-@cache
-def _envelope(name: str) -> type[IdlStruct]:
-    """Return the class that carries a message's bytes (opaque if unknown) as its ``cdr``."""
+    """Return the type by which Cyclone announces a message; opaque if it is unknown."""
     name = full_name(name)
     fields = ({entry.name: _idl_type(entry) for entry in definition(name).fields}
               if name in DEFINITIONS else {'opaque': types.uint8})
-    made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
-                           dataclassify=False)
-    read = classmethod(lambda cls, data, *_, **__: cls(data))
-    for method, does in (('__init__', _init), ('serialize', lambda self, *_, **__: self.cdr),
-                         ('deserialize', read), ('deserialize_key', read)):
-        setattr(made, method, does)
-    return made
-
-
-def _init(self: Any, cdr: bytes) -> None:
-    self.cdr = cdr
+    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields)
 
 
 def _idl_type(entry: Field) -> Any:
@@ -284,64 +259,78 @@ class _TopicInfo(NamedTuple):
 
 
 class _CyclonePublisher:
-    """A publisher on DDS; a message without subscribers is not serialized."""
+    """
+    A publisher on DDS; a message without subscribers is not serialized.
 
-    def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
-                 matching: _Matching):
-        self._node, self._name, self._latched = node, name, latched
-        self.writer: Any = writer
-        self.subscriptions = _matched(writer)
-        self._envelope: Any = _envelope(name)
-        self._matching = matching
-        matching.add(self)
+    While callbacks run, the number of subscriptions is that at their beginning.
+    """
+
+    def __init__(self, bus: CycloneBus, node: StandaloneNode, writer: DataWriter, name: str,
+                 latched: bool):
+        self._bus, self._node, self._name, self._latched = bus, node, name, latched
+        self._writer: Any = writer
+        writer.set_status_mask(core.DDSStatus.PublicationMatched)
+        bus.waitset.add(writer, self.count)
+        self.count()
+
+    def count(self) -> None:
+        """Ask Cyclone how many subscriptions match."""
+        # not get_matched_subscriptions: it fails when one joins between its two calls
+        self._subscriptions = self._writer.get_publication_matched_status().current_count
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
         if self._latched or self.get_subscription_count():
             self.publish_raw(serialize(msg, self._name))
 
-    def publish_raw(self, cdr: bytes) -> None:
+    def publish_raw(self, cdr: bytes | bytearray) -> None:
         """Send a message that is CDR bytes already."""
-        try:
-            self.writer.write(self._envelope(cdr))
-        except core.DDSException as error:
+        code = ddspy_write(self._writer._ref, cdr.ljust(len(cdr) + 3 & ~3, b'\0'))
+        if code < 0:
             self._node.get_logger().warning(
-                f'a {self._name} was not sent: {error}', throttle_duration_sec=1.0)
+                f'a {self._name} was not sent: {core.DDSException(code)}',
+                throttle_duration_sec=1.0)
 
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
-        if not self._matching.held:     # asking takes the change from what it sees: keep it
-            self.subscriptions = _matched(self.writer)
-        return self.subscriptions
+        if not self._bus.handles:
+            self.count()
+        return self._subscriptions
 
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
         try:
-            return self.writer.wait_for_acks(duration(seconds=seconds))
+            return self._writer.wait_for_acks(duration(seconds=seconds))
         except core.DDSException:        # its spelling of a time-out, in some versions
             return False
 
     def close(self) -> None:
         """Leave the bus."""
-        self._matching.remove(self)
-        self.writer = None
+        self._bus.waitset.remove(self._writer)
+        self._writer = None
 
 
 class _CycloneSubscription(Subscription):
-    """`wakes`: whether the process wakes for its messages; else they come with others."""
+    """
+    `wakes`: whether the process wakes for its messages; else they come with others.
 
-    def __init__(self, reader: DataReader, waitset: core.WaitSet, *what: Any):
+    `ready`: whether it has woken for them.
+    """
+
+    def __init__(self, reader: DataReader, waitset: _WaitSet, *what: Any):
         super().__init__(time.monotonic_ns, *what)
-        self.wakes, self._waitset = False, waitset
+        self.wakes, self.ready, self._waitset = False, False, waitset
         self._reader: Any = reader
-        self.condition = _unread(reader)
+        self._condition: Any = _unread(reader)
         self.wake(True)
 
     def wake(self, wanted: bool) -> None:
         """Have the process wake for each message, or take them when it wakes anyway."""
-        if wanted != self.wakes:
-            (self._waitset.attach if wanted else self._waitset.detach)(self.condition)
-            self.wakes = wanted
+        if wanted and not self.wakes:
+            self._waitset.add(self._condition, partial(setattr, self, 'ready', True))
+        elif self.wakes and not wanted:
+            self._waitset.remove(self._condition)
+        self.wakes = wanted
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
@@ -349,18 +338,20 @@ class _CycloneSubscription(Subscription):
 
     def drain(self) -> int:
         """Call back with everything that has arrived, up to a batch; return how many."""
-        samples = self._reader.take(_BATCH)
-        for sample in samples:
-            if not sample.sample_info.valid_data or self._reader is None:
-                continue
-            self.source_ns = sample.sample_info.source_timestamp
-            self.hand_over(sample.cdr, time.time_ns())
+        self.ready = False
+        if self._reader is None:        # closed by a callback before it
+            return 0
+        samples = ddspy_take(self._reader._ref, _ANY, _BATCH)
+        for cdr, info in samples:
+            if info.valid_data and self._reader is not None:
+                self.source_ns = info.source_timestamp
+                self.hand_over(cdr, time.time_ns())
         return len(samples)
 
     def close(self) -> None:
         """Leave the bus."""
         self.wake(False)
-        self.condition = self._reader = None
+        self._condition = self._reader = None
 
 
 class CycloneBus:
@@ -384,15 +375,16 @@ class CycloneBus:
         except core.DDSException as error:
             raise MiddlewareError(f'Cyclone DDS cannot join domain {number}: {error} '
                                   f'Its configuration was: {configuration}') from error
-        self._waitset: Any = core.WaitSet(self._participant)
+        self.waitset: Any = _WaitSet(self._participant)
         # beside waking the loop: an empty wait set does not wait at all
         self._wake: Any = core.GuardCondition(self._participant)
-        self._waitset.attach(self._wake)
-        self._matching: Any = _Matching(self._participant)
+        self.waitset.add(self._wake, bool)
         self._publications: Any = _Publications(self._participant)
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[_CycloneSubscription] = []
-        self.stopping = False
+        self._listed: tuple[list[Any], list[_TopicInfo]] = [], []
+        self._next_ns = 0       # until a timer is due
+        self.stopping = self.handles = False
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
@@ -424,11 +416,13 @@ class CycloneBus:
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait up to ``timeout_s`` and handle messages; return how many."""
-        next_ns = min((timer.remaining_ns() for node in self._nodes for timer in node.timers
-                       if not timer.cancelled), default=round(_LONGEST_WAIT_S * 1e9))
-        ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), next_ns)))
-        with self._matching:
-            return self._handle(ready)
+        # A timer that was made since is waited for from the next time on.
+        self.waitset.wait_for(max(0, min(round(timeout_s * 1e9), self._next_ns)))
+        self.handles = True
+        try:
+            return self._handle()
+        finally:
+            self.handles = False
 
     def stop(self) -> None:
         """Have ``spin`` return after the callback that runs now; from any thread or signal."""
@@ -439,14 +433,16 @@ class CycloneBus:
         """Take everything off the bus."""
         for node in self._nodes:
             node.destroy_node()
-        self._waitset.detach(self._wake)
-        self._publications = self._wake = self._waitset = self._matching = None
+        self.waitset.remove(self._wake)
+        self._publications = self._wake = self.waitset = None
         self._participant = self._domain = None
 
     def topics(self) -> list[_TopicInfo]:
         """List the ROS topics published on the bus, also by this process."""
-        found: dict[tuple[str, str], QoSProfile] = {}
-        for entry in self._publications.all():
+        entries, found = self._publications.all(), dict[tuple[str, str], QoSProfile]()
+        if entries is self._listed[0]:
+            return self._listed[1]
+        for entry in entries:
             topic, kind = ros_topic(entry.topic_name), ros_type(entry.type_name)
             if topic is None or kind is None:
                 continue
@@ -454,20 +450,21 @@ class CycloneBus:
             known = found.get((topic, kind), offered)
             found[topic, kind] = QoSProfile(1, known.reliable and offered.reliable,
                                             known.latched and offered.latched)
-        return [_TopicInfo(topic, kind, found[topic, kind]) for topic, kind in sorted(found)]
+        self._listed = entries, [_TopicInfo(*names, found[names]) for names in sorted(found)]
+        return self._listed[1]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> _CyclonePublisher:
         """Return a publisher; as StandaloneNode asks."""
         writer = self._create(DataWriter, topic, name, qos)
-        return _CyclonePublisher(node, writer, name, qos.latched, self._matching)
+        return _CyclonePublisher(self, node, writer, name, qos.latched)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> _CycloneSubscription:
         """Return a subscription; as StandaloneNode asks."""
         reader = self._create(DataReader, topic, name, qos)
-        subscription = _CycloneSubscription(reader, self._waitset, node, topic, name, callback,
+        subscription = _CycloneSubscription(reader, self.waitset, node, topic, name, callback,
                                             raw)
         self._subscriptions.append(subscription)
         return subscription
@@ -485,25 +482,23 @@ class CycloneBus:
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
         made = _policies(qos, name)
         try:
-            dds = Topic(self._participant, dds_topic(topic), _envelope(name))
+            dds = Topic(self._participant, dds_topic(topic), idl_struct(name))
             return kind(self._participant, dds, made)
         except core.DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
 
-    def _handle(self, ready: int) -> int:
+    def _handle(self) -> int:
         handled = 0
-        for subscription in list(self._subscriptions):
-            if ready or not subscription.wakes:
-                taken = subscription.drain()
-                handled += taken
-                if taken > _BURST:
-                    self._run_timers()
+        for subscription in [one for one in self._subscriptions if one.ready or not one.wakes]:
+            taken = subscription.drain()
+            handled += taken
+            if taken > _BURST:
+                self._run_timers()
         self._run_timers()
         return handled
 
     def _run_timers(self) -> None:
-        for node in self._nodes:
-            node.run_due_timers()
+        self._next_ns = min((node.run_due_timers() for node in self._nodes), default=1_000_000)
 
 
 @contextmanager

@@ -300,12 +300,17 @@ class StandaloneNode(ParameterStore):
                 raise
             self.fault_handler(error)
 
-    def run_due_timers(self) -> None:
-        """Run every timer that is due."""
+    def run_due_timers(self) -> int:
+        """Run every timer that is due; return the time [ns] until another is, at most an hour."""
+        soonest = 3_600_000_000_000
         for timer in list(self.timers):
-            if not timer.cancelled and timer.remaining_ns() <= 0:
+            left = soonest if timer.cancelled else timer.remaining_ns()
+            if left <= 0:
                 timer.advance()
                 self.call(timer.callback)
+                left = timer.remaining_ns()
+            soonest = min(soonest, left)
+        return soonest
 
     def _profile(self, topic: str, kind: str, qos: QoSProfile | int) -> QoSProfile:
         return overridden(as_profile(qos), f'qos_overrides.{topic}.{kind}.',

@@ -98,7 +98,7 @@ class RclpyDialect(Dialect):
 # Publishers and subscriptions on rclpy that carry our own messages as bytes.
 
 
-class _RclpyPublisher:
+class RclpyPublisher:
     """
     A publisher of our messages, serialized only for subscribers; ``create`` makes rclpy's.
 
@@ -106,7 +106,8 @@ class _RclpyPublisher:
     many topics.
     """
 
-    def __init__(self, create: Callable[..., Any], name: str, topic: str, qos: Any):
+    def __init__(self, create: Callable[..., Any], kind: Any, topic: str, qos: Any):
+        name = kind.ros_type
         self.publisher = create(rclpy_class(name), topic, qos, event_callbacks=(
             PublisherEventCallbacks(use_default_callbacks=False, matched=self._matched)))
         self._name, self._count = name, self.publisher.get_subscription_count()
@@ -131,17 +132,6 @@ class _RclpyPublisher:
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
         return self.publisher.wait_for_all_acked(Duration(seconds=seconds))
-
-
-class NativePublishers:
-    """Lets a plain rclpy node publish our messages."""
-
-    def __init__(self, node: Any):
-        self._node = node
-
-    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> _RclpyPublisher:
-        """Open a publisher of one of our messages; topic and QoS as in rclpy."""
-        return _RclpyPublisher(self._node.create_publisher, msg_type.ros_type, topic, qos_profile)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -224,11 +214,10 @@ class _ComponentNode(LifecycleNode):
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any,
                          **options: Any) -> Any:
         """Create a publisher; one of our own messages sends bytes."""
-        name = getattr(msg_type, 'ros_type', None)
-        if name is None:
+        if not hasattr(msg_type, 'ros_type'):
             return super().create_publisher(msg_type, topic, qos_profile, **options)
-        return _RclpyPublisher(partial(self._with_overrides, super().create_publisher), name,
-                               topic, copy(qos_profile))
+        return RclpyPublisher(partial(self._with_overrides, super().create_publisher), msg_type,
+                              topic, copy(qos_profile))
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
                             qos_profile: Any, **options: Any) -> Any:
@@ -301,7 +290,7 @@ class _ComponentNode(LifecycleNode):
 
     def destroy_publisher(self, publisher: Any) -> Any:
         """Take a publisher off the bus, once subscribers have acknowledged its last messages."""
-        if isinstance(publisher, _RclpyPublisher):
+        if isinstance(publisher, RclpyPublisher):
             left = self._acknowledged_by - time.monotonic()
             if left > 0.0 and publisher.get_subscription_count():
                 publisher.wait_for_acks(left)

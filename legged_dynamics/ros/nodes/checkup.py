@@ -18,8 +18,7 @@ from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot
 from legged_dynamics.ros.conversions import stamp_ns
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
-from legged_dynamics.ros.nodes.description import when_described
-from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.ros.nodes.lock_step import answers_of
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 
 
@@ -45,10 +44,7 @@ class CheckupNode(Component):
         self._first: int | None = None
         endpoints, qos = self.common.endpoints, self.dialect.qos.best_effort(1000)
         # In lock-step, the simulator waits for this node, too.
-        self._answers = (endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
-                                             self.dialect.qos.latched)
-                         if self.node.get_parameter('use_sim_time').value else None)
-        when_described(self, endpoints, cls.urdf, self._described)
+        self._answer = answers_of(self, endpoints)
         endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._joints, qos)
         endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._imu, qos)
 
@@ -68,8 +64,7 @@ class CheckupNode(Component):
     def _joints(self, message: Any) -> None:
         cls, now = type(self), self.common.now()
         cls.writer.take(message, now)
-        if self._answers is not None:
-            self._answers.publish(answer(self.dialect, stamp_ns(message.header.stamp), None))
+        self._answer(stamp_ns(message.header.stamp))
         if self._checkup is None or cls.choice is None:
             return
         if self._order is None:

@@ -17,12 +17,10 @@ import numpy as np
 
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
-from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.protocol import Component, Diagnosed
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
 from legged_dynamics.ros.nodes.input_screen import InputScreen
 from legged_dynamics.ros.nodes.robot_component import (
-    COMMANDS,
     LONGEST_SHUTDOWN_NS,
     ROBOT,
     STOPPING,
@@ -31,7 +29,7 @@ from legged_dynamics.ros.nodes.robot_component import (
 )
 from legged_dynamics.ros.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.ros.nodes.robot_input import Commands, RobotInput
-from legged_dynamics.ros.nodes.safety_report import SafetyReport, WatchdogMonitor
+from legged_dynamics.ros.nodes.safety_report import EffortPublisher, SafetyReport, WatchdogMonitor
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.joint_watch import check_controllers
 from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
@@ -112,8 +110,7 @@ class EffortOutput(Diagnosed):
         self._applied_ns = self._count = 0
         self._sending, self._why, self._fault = False, '', ''
         self.guard, self.screen = None, InputScreen(common.now)     # type: ignore[arg-type]
-        self.commands = common.endpoints.publisher(
-            'std_msgs/msg/Float64MultiArray', COMMANDS, common.dialect.qos.reliable(1))
+        self.commands = EffortPublisher(common)
         self._report, self._after = SafetyReport(common, 'guard'), WatchdogMonitor(common)
         self.owner = ''
         common.endpoints.timer(WATCH_PERIOD, self._watch)
@@ -309,8 +306,7 @@ class EffortOutput(Diagnosed):
     def _publish(self, effort: np.ndarray) -> None:
         assert self.guard is not None
         self._count = (self._count + 1) % 2**32
-        self.commands.publish(convert.command(
-            self._common.dialect, effort, self.owner + self.guard.identity_suffix, self._count))
+        self.commands(effort, self.owner + self.guard.identity_suffix, self._count)
 
     # ---- diagnostics -----------------------------------------------------------------------
 

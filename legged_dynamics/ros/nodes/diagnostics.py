@@ -44,6 +44,21 @@ class PreparedPublisher:
             self._publisher.publish_raw(self._message(ns, numbers))
 
 
+class PreparedByKey:
+    """Publishes messages that differ from others of their key in stamp and numbers only."""
+
+    def __init__(self, publisher: Any, make: Callable[[Any], Any]):
+        self.publisher, self._make = publisher, make
+        self._messages: dict[Any, PreparedMessage] = {}
+
+    def send(self, key: Any, ns: int, numbers: Sequence[float]) -> None:
+        """Publish the numbers with a stamp [ns], where the message has one."""
+        message = self._messages.get(key)
+        if message is None:
+            message = self._messages[key] = PreparedMessage(self._make(key))
+        self.publisher.publish_raw(message(ns, numbers))
+
+
 class Pace:
     """When something is due at a rate [Hz], 0 for never, by stamps that may be set back."""
 

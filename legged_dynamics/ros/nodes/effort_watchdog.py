@@ -16,7 +16,7 @@ from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import RobotDescription
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor, SilenceWatch
-from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.ros.nodes.lock_step import answers_of
 from legged_dynamics.ros.nodes.robot_component import (
     COMMANDS,
     LONGEST_SHUTDOWN_NS,
@@ -26,7 +26,7 @@ from legged_dynamics.ros.nodes.robot_component import (
     Shutdown,
     SteadyClock,
 )
-from legged_dynamics.ros.nodes.safety_report import INACTIVE, SafetyReport
+from legged_dynamics.ros.nodes.safety_report import INACTIVE, EffortPublisher, SafetyReport
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog, LastEfforts, place_of
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import Setting
@@ -75,8 +75,7 @@ class EffortWatchdogNode(Component):
         self._description = RobotDescription(self, self._described, lambda: self._active)
         self.common.configure()
         endpoints = self.common.endpoints
-        self._commands = endpoints.publisher('std_msgs/msg/Float64MultiArray', COMMANDS,
-                                             qos.reliable(1))
+        self._command = EffortPublisher(self.common)
         self._description.join(endpoints, values['robot_description'])
         kind = 'sensor_msgs/msg/JointState'
         SilenceWatch(self, endpoints, self.common.now).expect(
@@ -84,9 +83,7 @@ class EffortWatchdogNode(Component):
             endpoints.subscription(kind, 'joint_states', self._on_joints, qos.best_effort(5)))
         endpoints.subscription('std_msgs/msg/Float64MultiArray', INPUT, self._on_command,
                                qos.reliable(1))
-        self._answers = endpoints.publisher(
-            'sensor_msgs/msg/JointState', '~/answer', qos.latched
-        ) if self.node.get_parameter('use_sim_time').value else None
+        self._answer = answers_of(self, endpoints)
         self._report = SafetyReport(self.common, 'watchdog')
         endpoints.timer(values['period'], self._look)
         endpoints.timer(OTHERS_PERIOD, self._look_for_others)
@@ -157,9 +154,7 @@ class EffortWatchdogNode(Component):
     def _on_joints(self, message: Any) -> None:
         self._take_joints(message)
         self._look()        # a posture is held by the newest joint states
-        if self._answers is not None:
-            self._answers.publish(answer(self.dialect, convert.stamp_ns(message.header.stamp),
-                                         None))
+        self._answer(convert.stamp_ns(message.header.stamp))
 
     def _take_joints(self, message: Any) -> None:
         self._joints.saw(self.common.now())
@@ -227,8 +222,7 @@ class EffortWatchdogNode(Component):
         assert self.watchdog is not None
         self._sent += 1
         self._last.note(self.watchdog.memory)
-        self._commands.publish(convert.command(self.dialect, effort, self.node.get_name(),
-                                               self._sent % 2**32))
+        self._command(effort, self.node.get_name(), self._sent % 2**32)
 
     # ---- diagnostics -----------------------------------------------------------------------
 

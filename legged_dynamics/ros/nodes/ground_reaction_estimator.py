@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
 from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
-from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
+from legged_dynamics.estimation.leg_odometry import SETTLED
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, OutputError
 from legged_dynamics.model import RobotModel
@@ -29,7 +29,6 @@ from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.diagnostics import (
     InputMonitor,
     Pace,
-    publish_if_heard,
 )
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.ros.nodes.robot_input import SETTINGS as INPUT_SETTINGS
@@ -147,11 +146,14 @@ class BaseStateOutput:
         self._common = common
         self._odometry: LegOdometry | None = None
         endpoints, qos = common.endpoints, common.dialect.qos.reliable(100)
-        self._odom = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
-        self._velocity = endpoints.publisher('geometry_msgs/msg/TwistWithCovarianceStamped',
-                                             '~/base_velocity', qos)
-        self._slips = [endpoints.publisher('std_msgs/msg/Float64',
-                                           f'~/{foot.link}/slip_probability', qos)
+        made, frame = StandaloneDialect(), common.parameters['odom_frame']
+        self._odom = endpoints.prepared('~/odom', convert.odometry(
+            made, 0, frame, model.base_link), qos)
+        self._velocity = endpoints.prepared('~/base_velocity', made.message(
+            'geometry_msgs/msg/TwistWithCovarianceStamped')(
+                header=convert.header(made, 0, model.base_link)), qos)
+        self._slips = [endpoints.prepared(f'~/{foot.link}/slip_probability',
+                                          convert.float64(made, 0.0), qos)
                        for foot in common.config.feet]
         self._numbers = self._whole = None
         if common.parameters['whole_body_state']:
@@ -159,7 +161,7 @@ class BaseStateOutput:
                 common.config.apply_to(model), [foot.link for foot in common.config.feet],
                 common.parameters['ground.friction'])
             self._whole = endpoints.prepared('~/whole_body_state', self._numbers.message(
-                StandaloneDialect(), common.parameters['odom_frame']), qos)
+                made, frame), qos)
         self.build(model)
 
     def build(self, model: RobotModel) -> None:
@@ -186,9 +188,8 @@ class BaseStateOutput:
 
     def take(self, measurement: Measurement, reaction: GroundReaction) -> str:
         """Track and publish the base at one sample; return why not, or ''."""
-        listened = (self._odom.get_subscription_count()
-                    or self._velocity.get_subscription_count()
-                    or any(slip.get_subscription_count() for slip in self._slips))
+        listened = any(one.get_subscription_count()
+                       for one in (self._odom, self._velocity, *self._slips))
         whole = self._whole is not None and self._whole.get_subscription_count()
         if self._odometry is None or not (listened or whole or self._follows):
             return ''
@@ -205,24 +206,15 @@ class BaseStateOutput:
             return f'odometry: {error}'
         self._follows = True
         if listened:
-            self._publish(state, reaction)
+            numbers = markers.odometry_numbers(state)
+            self._odom.send(state.stamp_ns, lambda: numbers)
+            self._velocity.send(state.stamp_ns, lambda: numbers[43:])
+            slips = state.slip_probability * reaction.contact_probability
+            for publisher, slip in zip(self._slips, slips.tolist()):
+                publisher.send(state.stamp_ns, lambda slip=slip: [slip])
         if self._whole is not None and self._numbers is not None:
             self._whole.send(stamp, self._numbers, measurement, state, reaction)
         return ''
-
-    def _publish(self, state: BodyState, reaction: GroundReaction) -> None:
-        dialect, base = self._common.dialect, self._odometry.model.base_link  # type: ignore
-        message = markers.odometry_of(dialect, state, self._common.parameters['odom_frame'], base)
-        if self._odom.get_subscription_count():
-            self._odom.publish(message)
-        if self._velocity.get_subscription_count():
-            twist = dialect.message('geometry_msgs/msg/TwistWithCovarianceStamped')(
-                header=message.header, twist=message.twist)
-            twist.header.frame_id = base
-            self._velocity.publish(twist)
-        slips = state.slip_probability * reaction.contact_probability
-        for publisher, slip in zip(self._slips, slips.tolist()):
-            publish_if_heard(publisher, convert.float64, dialect, slip)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -240,19 +232,19 @@ class _ReactionTopics:
         endpoints, rows = common.endpoints, list[tuple[str, Any, Any]]()
         for i, foot in enumerate(feet):
             wrench = convert.wrench_stamped(made, 0, foot, still)
-            rows += [(f'{foot}/wrench', wrench, lambda r, i=i: r.wrench[i].tolist()),
+            rows += [(f'{foot}/wrench', wrench, lambda r, _, i=i: r.wrench[i].tolist()),
                      (f'{foot}/contact', convert.boolean(made, False),
-                      lambda r, i=i: [r.latest_contact[i]]),
+                      lambda r, _, i=i: [r.latest_contact[i]]),
                      (f'{foot}/wrench_stddev', wrench,
-                      lambda r, i=i: markers.deviations(r)[i].tolist()),
+                      lambda r, rows, i=i: rows()[i, 6:12].tolist()),
                      (f'{foot}/contact_probability', convert.float64(made, 0.0),
-                      lambda r, i=i: [r.contact_probability[i]])]
+                      lambda r, _, i=i: [r.contact_probability[i]])]
         rows += [('net_wrench', convert.wrench_stamped(made, 0, base, still),
-                  lambda r: r.net_wrench.tolist()),
+                  lambda r, _: r.net_wrench.tolist()),
                  ('center_of_pressure', convert.point_stamped(made, 0, base, still[:3]),
-                  lambda r: _known(r.center_of_pressure)),
-                 ('external_wrench', push, lambda r: r.link_wrench.tolist()),
-                 ('external_wrench_stddev', push, lambda r: r.link_deviation.tolist())]
+                  lambda r, _: _known(r.center_of_pressure)),
+                 ('external_wrench', push, lambda r, _: r.link_wrench.tolist()),
+                 ('external_wrench_stddev', push, lambda r, _: r.link_deviation.tolist())]
         if markers.installed(self._dialect):        # the optional package legged_dynamics_msgs
             rows += [('contacts', markers.foot_contacts(made, feet, base),
                       markers.contact_numbers),
@@ -268,8 +260,9 @@ class _ReactionTopics:
 
     def publish(self, reaction: GroundReaction) -> None:
         """Publish an estimate with its stamp."""
+        rows = cache(partial(markers.foot_rows, reaction))
         for publisher, numbers in self._outputs:
-            publisher.send(reaction.latest_ns, numbers, reaction)
+            publisher.send(reaction.latest_ns, numbers, reaction, rows)
         if self._all.get_subscription_count():
             self._publish_all(reaction)
         if self._external.get_subscription_count():
@@ -392,7 +385,7 @@ class GroundReactionNode(Component):
             self._base_state.build(model)
         if self._force_map is not None:
             self._force_map.build(estimator.model)
-        self.common.warm_up(model, lambda one: markers.reaction_numbers(estimator.update(one)))
+        self.common.warm_up(model, lambda one: markers.foot_rows(estimator.update(one)))
         estimator.reset()
         self.estimator = estimator
         self._publish_fixed_frames(estimator.model)

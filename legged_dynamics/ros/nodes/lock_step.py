@@ -11,8 +11,9 @@ from typing import Any
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component
-from legged_dynamics.ros.nodes.diagnostics import Endpoints
+from legged_dynamics.ros.nodes.diagnostics import Endpoints, PreparedByKey
 from legged_dynamics.schema import CheckedSettings, setting
 
 
@@ -44,10 +45,31 @@ BEGIN_NS = 1_000_000_000
 _COMPLAINT_PERIOD = 10.0        # s between complaints about an answer that does not come
 
 
-def answer(dialect: Any, ns: int, commands: tuple[Sequence[str], Sequence[float]] | None) -> Any:
-    """Return a JointState with a sample's stamp and the commands, if any, as ``effort``."""
-    names, values = commands or ((), ())
-    return convert.joint_state(dialect, ns, names, effort=values)
+class Answers(PreparedByKey):
+    """
+    Publishes JointStates with a sample's stamp and the commands, if any, as ``effort``.
+
+    Without a publisher it does nothing.
+    """
+
+    def __init__(self, publisher: Any = None):
+        super().__init__(publisher, lambda names: convert.joint_state(
+            StandaloneDialect(), 0, names, effort=[0.0] * len(names)))
+
+    def __call__(self, ns: int, commands: tuple[Sequence[str], Sequence[float]] | None = None
+                 ) -> None:
+        """Answer a sample."""
+        if self.publisher is not None:
+            names, values = commands or ((), ())
+            self.send(tuple(names), ns, values)
+
+
+def answers_of(component: Component, endpoints: Endpoints) -> Answers:
+    """Return what answers samples on ``~/answer``, where a node's time is simulated."""
+    if not component.node.get_parameter('use_sim_time').value:
+        return Answers()
+    return Answers(endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
+                                       component.dialect.qos.latched))
 
 
 class LockStep:

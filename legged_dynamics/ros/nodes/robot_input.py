@@ -22,7 +22,7 @@ from legged_dynamics.ros.middleware.protocol import Diagnosed
 from legged_dynamics.ros.nodes.description import RobotDescription
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor, SilenceWatch
 from legged_dynamics.ros.nodes.input_screen import InputScreen
-from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.ros.nodes.lock_step import Answers, answers_of
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 
@@ -65,7 +65,7 @@ class RobotInput(Diagnosed):
         component, parameters, config = common.component, common.parameters, common.config
         self._component, self._endpoints = component, common.endpoints
         self._parameters, self._config, self._now = parameters, config, common.now
-        self._answers: Any = None
+        self._answer = Answers()
         self._described, self._measured, self._needed = described, measured, needed
         self._answered = answered
         self._quiet = set(config.absent)
@@ -162,14 +162,8 @@ class RobotInput(Diagnosed):
 
     def _offer_answers(self) -> None:
         """Be there to answer, from when joint states are no longer left out."""
-        simulated = self._component.node.get_parameter('use_sim_time').value
-        if simulated and self._answers is None and self.listening and self._read is not None:
-            self._answers = self._endpoints.publisher(
-                'sensor_msgs/msg/JointState', '~/answer', self._component.dialect.qos.latched)
-
-    def _answer(self, ns: int, commands: Commands | None) -> None:
-        if self._answers is not None:
-            self._answers.publish(answer(self._component.dialect, ns, commands))
+        if self._answer.publisher is None and self.listening and self._read is not None:
+            self._answer = answers_of(self._component, self._endpoints)
 
     def _take(self, topic: str, message: Any) -> None:
         """Make measurements of a message, and hand them on."""

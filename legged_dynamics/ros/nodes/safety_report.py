@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Diagnosed
+from legged_dynamics.ros.nodes.diagnostics import PreparedByKey
 from legged_dynamics.ros.nodes.robot_component import COMMANDS, RobotComponent
 
 TOPIC = '~/safety'
@@ -50,6 +54,19 @@ class SafetyReport:
         stamp = self._common.node.now_ns()
         self._publisher.publish(convert.diagnostics(dialect, stamp, [convert.diagnostic_status(
             dialect, level, self._name, message, values, self._hardware)]))
+
+
+class EffortPublisher(PreparedByKey):
+    """Publishes efforts for the motors, with their sender and a number (`convert.command`)."""
+
+    def __init__(self, common: RobotComponent):
+        super().__init__(common.endpoints.publisher(
+            'std_msgs/msg/Float64MultiArray', COMMANDS, common.dialect.qos.reliable(1)),
+            lambda key: convert.command(StandaloneDialect(), [0.0] * key[1], key[0]))
+
+    def __call__(self, effort: np.ndarray, owner: str, count: int) -> None:
+        """Publish."""
+        self.send((owner, len(effort)), 0, (len(effort), count, 0, *effort.tolist()))
 
 
 class WatchdogMonitor(Diagnosed):

@@ -177,7 +177,8 @@ class SimulatedRobotNode(Component):
         self.imu = prepared('imu/data', convert.imu(made, 0, self._plant.imu_link, still[:3],
                                                     still[:3], (0.0, 0.0, 0.0, 1.0)))
         self._description = publisher('std_msgs/msg/String', 'robot_description', qos.latched)
-        self._clock = (publisher('rosgraph_msgs/msg/Clock', '/clock', qos.best_effort(1))
+        self._clock = (self.common.endpoints.prepared('/clock', convert.clock(made, 0),
+                                                      qos.best_effort(1))
                        if self.parameters['publish_clock'] or self._lock_step else None)
         self._true: list[Any] = []
         if self.parameters['publish_truth']:
@@ -187,8 +188,7 @@ class SimulatedRobotNode(Component):
             self._contacts = [prepared(f'ground_truth/{foot}/contact',
                                        convert.boolean(made, False)) for foot in feet]
             self._odometry = prepared('ground_truth/odom', convert.odometry(
-                made, 0, 'world', self._plant.base_link, still[:3], (0.0, 0.0, 0.0, 1.0),
-                still[:3], still[:3]))
+                made, 0, 'world', self._plant.base_link))
             self._true = [*self._wrenches, *self._contacts, self._odometry]
         if self._lock_step is not None:
             return      # commands come with the answers, which have the stamp of their sample
@@ -275,7 +275,7 @@ class SimulatedRobotNode(Component):
         sample = self.robot.read()
         ns = sample.stamp_ns
         if self._clock is not None:
-            self._clock.publish(convert.clock(self.dialect, ns))
+            self._clock.send(ns, divmod, ns, 1_000_000_000)
         self.imu.send(ns, _imu_numbers, sample, self._covariances)
         self.joint_states.send(ns, lambda: np.concatenate(
             [sample.position, sample.velocity, sample.effort]).tolist())  # type: ignore[list-item]

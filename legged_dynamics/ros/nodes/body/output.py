@@ -15,7 +15,7 @@ from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import MarkerMaker, odometry_of, state_markers
+from legged_dynamics.ros.conversions.markers import MarkerMaker, odometry_numbers, state_markers
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.nodes.body.targets import BodyTargets
 from legged_dynamics.ros.nodes.diagnostics import Pace, publish_if_heard
@@ -94,9 +94,10 @@ class BodyOutput:
         self._desired, self._estimated = ([endpoints.prepared(
             f'~/{foot}/{name}_wrench', convert.wrench_stamped(StandaloneDialect(), 0, foot, (
                 0.0,) * 6), qos) for foot in feet] for name in ('desired', 'estimated'))
-        self._odometry = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
-        self._reference = endpoints.publisher('geometry_msgs/msg/PoseStamped', '~/body_reference',
-                                              qos)
+        self._odometry = endpoints.prepared('~/odom', convert.odometry(
+            StandaloneDialect(), 0, self._frame, base), qos)
+        self._reference = endpoints.prepared('~/body_reference', convert.pose_stamped(
+            StandaloneDialect(), 0, self._frame), qos)
         self._tf = (endpoints.publisher('tf2_msgs/msg/TFMessage', 'tf', qos)
                     if common.parameters['publish_tf'] else None)
 
@@ -109,9 +110,9 @@ class BodyOutput:
         if reaction.mode != Mode.UNAVAILABLE:
             for publisher, wrench in zip(self._estimated, reaction.wrench):
                 publisher.send(reaction.latest_ns, wrench.tolist)
-        publish_if_heard(self._reference, lambda: convert.pose_stamped(
-            dialect, ns, self._frame, target.position, quaternion_from_rotation(target.rotation)))
-        publish_if_heard(self._odometry, odometry_of, dialect, state, self._frame, self._base)
+        self._reference.send(ns, lambda: [
+            *target.position.tolist(), *quaternion_from_rotation(target.rotation).tolist()])
+        self._odometry.send(state.stamp_ns, odometry_numbers, state)
         if self._tf is not None:
             self._tf.publish(convert.transforms(
                 dialect, ns, self._frame, self._base, state.position,
