@@ -324,8 +324,7 @@ class EffortGuard:
             self._release(now_ns, self.cause)
 
     def _release(self, now_ns: int, cause: str) -> None:
-        sits = (self._motors.watch.one_bad and self.settings.output == 'damping'
-                and self._motors.fresh(now_ns))
+        sits = self._motors.watch.one_bad and self.settings.output == 'damping'
         self.state = GuardState.SITTING if sits else GuardState.DAMPING
         self.cause, self._since_ns = cause, now_ns
 
