@@ -88,12 +88,10 @@ class SteadyClock:
         return self._heard if not raw or 0 < ahead <= SIMULATED_TIME.longest_lag_ns else raw
 
     def _source(self) -> Callable[[], int]:
-        clock = self._node.get_clock()
         if self._simulated:
             return self.wall
-        if hasattr(clock, 'steady_ns'):     # of the backends without rclpy
-            return clock.steady_ns
-        return time.monotonic_ns
+        # Backends without rclpy have a clock of their own.
+        return getattr(self._node.get_clock(), 'steady_ns', time.monotonic_ns)
 
 
 # -------------------------------------------------------------------------------------------------
