@@ -40,6 +40,9 @@ from legged_dynamics.ros.middleware.discovery import DomainLease
 SOFT = 1.0              # m/s down, over one tick
 UPRIGHT = 30.0          # deg of tilt; one that lies on its trunk and some knees has 20
 WALKS = {'walking': (0.4, 0.0), 'turning': (0.2, 0.5)}     # m/s, rad/s, of a trot
+# In process: velocities and the slope [rad], upwards ahead at the start.
+GROUNDS = {**{name: (velocity, 0.0) for name, velocity in WALKS.items()},
+           'on a slope': (WALKS['walking'], 0.1)}
 AFTER = 0.2             # s in which the largest effort is looked for
 LONG = 10.0             # s until everything must be over
 KILL, STOP, INT, TERM = signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM
@@ -381,33 +384,39 @@ def in_process(part: str) -> int:
     table = import_module('test_fault_table')
     chosen = {name: row for name, row in {**table.STANDS, **table.LET_GO}.items()
               if re.search(part, f'{name} standing')}
-    walking = {name: row for name, row in table.WALKING.items()
-               if re.search(part, f'{name} walking')}
-    if not chosen and not walking:
+    walking = {phase: {name: row for name, row in table.WALKING.items()
+                       if re.search(part, f'{name} {phase}')} for phase in GROUNDS}
+    count = len(chosen) + sum(map(len, walking.values()))
+    if not count:
         return none_chosen()
     benches = import_module('fault_bench')
-    bad, falls = while_walking(benches, table, walking) if walking else (0, 0)
+    bad, falls = while_walking(benches, table, walking)
     bad += while_standing(benches, table, chosen) if chosen else 0
-    print(f'\nfaults: {len(chosen) + len(walking)} rows in process, {bad} not as wanted, '
-          f'{falls} falls')
+    print(f'\nfaults: {count} rows in process, {bad} not as wanted, {falls} falls')
     return int(bad > 0)
 
 
-def while_walking(benches: Any, table: Any, rows: dict[str, Any]) -> tuple[int, int]:
+def while_walking(benches: Any, table: Any, phases: dict[str, dict[str, Any]]
+                  ) -> tuple[int, int]:
     """Print what comes of a robot that trots; return rows not as wanted, and falls."""
-    bench, bad, falls = benches.WalkingBench(), 0, 0
-    print('| fault at a trot | said after, ms | fastest fall, m/s | tilt, deg | largest effort, % '
-          'of limit | in the end | as wanted |\n|---|---:|---:|---:|---:|---|---|')
-    for name, row in rows.items():
-        said, end, fell = table.fault_while_walking(bench, row)
-        in_time = said is not None and said <= max(row.within, 0.004)
-        wanted = in_time and (bool(row.falls) or (end == row.end and not fell))
-        bad, falls = bad + (not wanted), falls + fell
-        print(f'| {name} | {"-" if not row.text or said is None else round(1e3 * said)} '
-              f'| {bench.fastest:.2f} | {bench.tilt:.0f} '
-              f'| {100 * bench.largest_share_of_limits():.0f} '
-              f'| {"falls: " + row.falls if fell else end} | {"yes" if wanted else "NO"} |',
-              flush=True)
+    bad = falls = 0
+    if any(phases.values()):
+        print('| fault at a trot | while | said after, ms | fastest fall, m/s | tilt, deg '
+              '| largest effort, % of limit | in the end | as wanted |\n'
+              '|---|---|---:|---:|---:|---:|---|---|')
+    for phase, rows in phases.items():
+        bench = benches.WalkingBench(*GROUNDS[phase]) if rows else None
+        for name, row in rows.items():
+            said, end, fell = table.fault_while_walking(bench, row)
+            in_time = said is not None and said <= max(row.within, 0.004)
+            wanted = in_time and ((end == row.end and not fell) or bool(row.falls))
+            bad, falls = bad + (not wanted), falls + fell
+            print(f'| {name} | {phase} '
+                  f'| {"-" if not row.text or said is None else round(1e3 * said)} '
+                  f'| {bench.fastest:.2f} | {bench.tilt:.0f} '
+                  f'| {100 * bench.largest_share_of_limits():.0f} '
+                  f'| {"falls" if fell else end}{": " + row.falls if fell and row.falls else ""} '
+                  f'| {"yes" if wanted else "NO"} |', flush=True)
     print()
     return bad, falls
 

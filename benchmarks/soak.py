@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Robot, body controller and watchdog as processes on DDS, for long: memory, floods, kills.
+Robot, body controller and watchdog as processes on DDS, for long: memory, falls, floods, kills.
 
-    python -m benchmarks.soak --minutes 60 --rate 500 [--lock-step]
+    python -m benchmarks.soak --minutes 60 --rate 500 [--lock-step] [--middleware rclpy]
 
 Prints how memory, open files and threads of each process go, the longest pause between two
 commands with and without somebody who floods the bus, beside that of a bare loop of the same
@@ -12,11 +12,13 @@ own first command comes.
 
 With --lock-step time is simulated and waits for controller and watchdog, as fast as they answer or
 at most at --speed: the controller then stays active on a machine however busy, and nothing but the
-first is measured.
+first is measured. Minutes are then of simulated time, and the robot walks, halts, sits down and
+stands up again by `SCRIPT`; how often it fell is counted.
 """
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import subprocess
@@ -28,9 +30,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.faults import SOFT, UPRIGHT
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.cyclone import CycloneBus
-from legged_dynamics.ros.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.discovery import DomainLease, fast_dds_environment
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 DIALECT = StandaloneDialect()
@@ -38,6 +42,11 @@ COMMANDS = 'effort_controller/commands:=effort_watchdog/commands'
 WARM_UP = 20.0          # s
 FLOODED = 10.0          # s
 SILENT = 2400           # spins of 0.05 s without a command before the soak gives up
+# What is asked of the robot, and for how long [s]: topic and word, or velocities of cmd_vel.
+SCRIPT: tuple[tuple[tuple[str, str] | tuple[float, float], float], ...] = (
+    (('gait', 'trot'), 0.1), ((0.4, 0.0), 10.0), ((0.2, 0.4), 10.0), ((-0.2, 0.0), 5.0),
+    (('gait', 'stand'), 5.0), (('posture', 'sit'), 8.0), (('posture', 'stand'), 8.0))
+COMMANDED = 0.05        # s between velocities
 
 
 def memory(pid: int) -> float:
@@ -69,6 +78,68 @@ class BareLoop(threading.Thread):
             self.worst = max(self.worst, float(line))
 
 
+class Exercise:
+    """
+    Has the robot walk, sit and stand by `SCRIPT`, and sees whether it falls.
+
+    `now`, `walked`: simulated time since it was `active`, and of velocities [s]; `path` [m].
+    """
+
+    def __init__(self, node: Any):
+        self._words = {name: node.create_publisher(
+            DIALECT.message('std_msgs/msg/String'), f'/workspace_controller/{name}',
+            DIALECT.qos.reliable(10)) for name in ('gait', 'posture')}
+        self._velocity = node.create_publisher(
+            DIALECT.message('geometry_msgs/msg/TwistStamped'), '/cmd_vel',
+            DIALECT.qos.reliable(10))
+        node.create_subscription(DIALECT.message('nav_msgs/msg/Odometry'), '/ground_truth/odom',
+                                 self._see, DIALECT.qos.reliable(1000))
+        self._before = self.now = self.walked = self.path = 0.0
+        self._step, self._until, self._sent = -1, 0.0, 0.0
+        self._place, self._down = (0.0, 0.0, 0.0), False
+        self.active, self.falls, self.heights = False, 0, dict[str, list[float]]()
+
+    def _see(self, message: Any) -> None:
+        time, at = convert.stamp_ns(message.header.stamp) * 1e-9, message.pose.pose
+        passed, self._before = time - self._before, time
+        place, before = (at.position.x, at.position.y, at.position.z), self._place
+        self._place = place
+        if not self.active or not 0.0 < passed < 0.05:
+            return
+        self.now += passed
+        self.path += math.dist(place[:2], before[:2])
+        up = 1.0 - 2.0 * (at.orientation.x ** 2 + at.orientation.y ** 2)
+        down = (before[2] - place[2] > SOFT * passed
+                or math.degrees(math.acos(max(-1.0, min(1.0, up)))) > UPRIGHT)
+        self.falls += down and not self._down
+        self._down = down
+        self._ask(passed)
+
+    def _ask(self, passed: float) -> None:
+        wanted = SCRIPT[self._step][0]
+        if self.now >= self._until:
+            self.heights.setdefault(' '.join(map(str, wanted)), []).append(self._place[2])
+            self._step = (self._step + 1) % len(SCRIPT)
+            wanted, lasting = SCRIPT[self._step]
+            self._until = self.now + lasting
+            if isinstance(wanted[0], str):
+                self._words[wanted[0]].publish(convert.string(DIALECT, wanted[1]))
+        if isinstance(wanted[0], float):
+            self.walked += passed
+            if self.now - self._sent >= COMMANDED:
+                self._sent = self.now
+                twist = DIALECT.message('geometry_msgs/msg/TwistStamped')()
+                twist.twist.linear.x, twist.twist.angular.z = wanted
+                self._velocity.publish(twist)
+
+    def __str__(self) -> str:
+        """Say what was done, and where the trunk was when each part of the script ended."""
+        heights = '; '.join(f'{name} {min(z):.2f} to {max(z):.2f} m'
+                            for name, z in self.heights.items())
+        return (f'{self.now:.0f} s of simulated time, {self.walked:.0f} s and {self.path:.0f} m '
+                f'walking; falls: {self.falls}; height of the trunk at the end of: {heights}')
+
+
 class Soak:
     """The processes, and a listener on the motors' topic."""
 
@@ -91,6 +162,11 @@ class Soak:
             self.node.create_subscription(DIALECT.message('sensor_msgs/msg/Imu'), '/imu/data',
                                           lambda message: None, DIALECT.qos.best_effort(1))
         self.rate, self.revived = rate, 0
+        self.exercise = Exercise(self.node) if more else None
+
+    def elapsed(self) -> float:
+        """Return the time [s] since the start: simulated in lock-step."""
+        return self.exercise.now if self.exercise else time.monotonic()
 
     def _sent(self, message: Any) -> None:
         self.times.append(time.monotonic())
@@ -161,11 +237,13 @@ def watch_memory(soak: Soak, minutes: float) -> int:
     soak.spin(WARM_UP)
     first = {name: memory(process.pid) for name, process in soak.processes.items()}
     held = {name: [holdings(process.pid)] for name, process in soak.processes.items()}
+    if soak.exercise:
+        soak.exercise.active = True
     began, sent = time.monotonic(), 0
     most = dict(first)
-    end = time.monotonic() + 60.0 * minutes
-    while time.monotonic() < end:
-        soak.spin(min(10.0, max(end - time.monotonic(), 0.1)))
+    end = soak.elapsed() + 60.0 * minutes
+    while soak.elapsed() < end:
+        soak.spin(10.0 if soak.exercise else min(10.0, max(end - soak.elapsed(), 0.1)))
         soak.revive()
         sent += len(soak.times)
         soak.times.clear()
@@ -174,6 +252,8 @@ def watch_memory(soak: Soak, minutes: float) -> int:
             held[name].append(holdings(process.pid))
     print(f'{time.monotonic() - began:.0f} s; the motors heard at least {sent} commands; the '
           f'controller was started anew {soak.revived} times')
+    if soak.exercise:
+        print(soak.exercise)
     for name, process in soak.processes.items():
         print(f'{name:24s} {first[name]:7.2f} MB after {WARM_UP:.0f} s, '
               f'{memory(process.pid) - first[name]:+.2f} MB after {minutes:g} min, at most '
@@ -226,11 +306,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--minutes', type=float, default=3.0)
     parser.add_argument('--rate', type=float, default=500.0)
     parser.add_argument('--lock-step', action='store_true')
+    parser.add_argument('--middleware', default='cyclonedds', choices=('cyclonedds', 'rclpy'))
     parser.add_argument('--speed', type=float, default=0.0,
                         help='greatest real-time factor in lock-step; 0: none')
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, DomainLease() as lease:
-        environment = {**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
+        environment = {**lease.environment(), **fast_dds_environment(Path(folder)),
+                       'LEGGED_DYNAMICS_MIDDLEWARE': args.middleware}
         soak = Soak(environment, args.rate, Path(folder),
                     ('-p', 'use_sim_time:=true') if args.lock_step else ())
         answers = (

@@ -124,7 +124,8 @@ NOTHING = {
     'walking_sensitivity': (['--only', 'no such number'], {}),
     'zoo.sensitivity': (['biped-steps', '--only', 'no such number'], {}),
     'tables': (['--only', 'no such table'], {'version': lambda root: '01234567'}),
-    'soak': (['--minutes', '0'], {'Soak': lambda *_: MagicMock(times=[], processes={})}),
+    'soak': (['--minutes', '0'], {'Soak': lambda *_: MagicMock(
+        times=[], processes={}, exercise=None, elapsed=lambda: 0.0)}),
     'update_times': ([], {'recording': missing}),
     'validation': (['--cases', '0'], {}),
     'walking': (['--only', 'random', '--sequences', '0'], {}),

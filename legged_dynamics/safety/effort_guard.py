@@ -274,7 +274,8 @@ class EffortGuard:
         elif fault:
             self._bridge(now_ns, fault)
         elif self.state is GuardState.HOLDING:
-            self._resume(now_ns)
+            # From what was held, blended for as long as it took, not from zero.
+            self._blend_in(now_ns, min(nanoseconds(self.settings.resume), now_ns - self._good_ns))
         elif self.state.released and not self.latches:
             self._begin(now_ns, measured)
         elif self.state.released:
@@ -296,10 +297,6 @@ class EffortGuard:
         motors.begin(values if known else motors.last)
         motors.sent_ns = now_ns
         self._blend_in(now_ns, nanoseconds(self.settings.ramp))
-
-    def _resume(self, now_ns: int) -> None:
-        """Go on from what was held: blended for as long as it took, not from zero."""
-        self._blend_in(now_ns, min(nanoseconds(self.settings.resume), now_ns - self._good_ns))
 
     def _blend_in(self, now_ns: int, length_ns: int) -> None:
         self._start[:] = self._motors.last
@@ -324,8 +321,7 @@ class EffortGuard:
             self._release(now_ns, self.cause)
 
     def _release(self, now_ns: int, cause: str) -> None:
-        sits = (self._motors.watch.one_bad and self.settings.output == 'damping'
-                and self._motors.fresh(now_ns))
+        sits = self._motors.watch.one_bad and self.settings.output == 'damping'
         self.state = GuardState.SITTING if sits else GuardState.DAMPING
         self.cause, self._since_ns = cause, now_ns
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 from loopback_robot import DIALECT, ROBOT, URDF
+from scipy.spatial.transform import Rotation
 
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
@@ -42,7 +43,7 @@ class Spoiler:
     def __init__(self, bus, prepared):
         publisher = prepared._publisher
         self._bus, self._send, self._type = bus, publisher.publish_raw, publisher.type
-        self.change = lambda message: message
+        self.change = self.true = lambda message: message
         self.late, self.renew, self._waiting = 0, False, []
         self.last = None
         publisher.publish_raw = lambda cdr: self.publish(deserialize(cdr, self._type))
@@ -51,7 +52,7 @@ class Spoiler:
         self._send(serialize(message, self._type))
 
     def publish(self, message):
-        self.last = message     # unspoilt as long as nothing changes it
+        self.last = message = self.true(message)    # unspoilt as long as nothing changes it
         message = self.change(message)
         if message is not None:
             self._waiting.append((self._bus.now_ns + self.late, message))
@@ -113,6 +114,7 @@ class FaultBench:
             self.bus.spin()     # the last command is for the robot that was
             self.robot_host.component.deactivate()
             self.robot_host.component.activate()
+            self.tilt_ground()
             self.bus.step(0.15)
             self.node.activate()
             self.bus.step(seconds)
@@ -120,6 +122,9 @@ class FaultBench:
         assert self.stands()
         self.commands.clear()
         self.diagnostics.clear()
+
+    def tilt_ground(self):
+        """Have the floor slope, where it does."""
 
     def kill(self):
         """End the controller, as far as the watchdog can see."""
@@ -191,14 +196,30 @@ class FaultBench:
 
 
 class WalkingBench(FaultBench):
-    """The same robot at a trot, with the watchdog before its motors; notes how it falls."""
+    """
+    The same robot at a trot, with the watchdog before its motors; notes how it falls.
 
-    def __init__(self, speed=0.4):
-        self.speed, self.fastest, self.tilt = 0.0, 0.0, 0.0
+    ``velocity``: ahead [m/s] and turning [rad/s]; ``slope`` [rad]: upwards ahead, where it starts.
+    """
+
+    def __init__(self, velocity=(0.4, 0.0), slope=0.0):
+        self.velocity, self.fastest, self.tilt = None, 0.0, 0.0
+        self._slope = Rotation.from_rotvec([0.0, -slope, 0.0])
         super().__init__(arguments=REMAP, watchdog=make_watchdog, gait='trot')
-        self.speed, self._publisher = speed, self.node.efforts.commands
+        self.velocity, self._publisher = velocity, self.node.efforts.commands
         self._velocity = self.stranger.create_publisher(DIALECT.message(TWIST), '/cmd_vel',
                                                         DIALECT.qos.reliable(10))
+
+    def tilt_ground(self):
+        """Have the floor slope: gravity is another one in its axes."""
+        self.robot.model.opt.gravity[:] = self._slope.inv().apply([0.0, 0.0, -9.81])
+        self.imu.true = self._as_on_the_slope
+
+    def _as_on_the_slope(self, message):
+        turn = message.orientation
+        turn.x, turn.y, turn.z, turn.w = (
+            self._slope * Rotation.from_quat([turn.x, turn.y, turn.z, turn.w])).as_quat().tolist()
+        return message
 
     def walk(self, seconds=2.0):
         """Have the robot walk, whatever has become of it."""
@@ -229,9 +250,9 @@ class WalkingBench(FaultBench):
         for k in range(round(seconds / 0.002)):
             if until():
                 return k * 0.002
-            if self.speed and k % 50 == 0:
+            if self.velocity and k % 50 == 0:
                 message = DIALECT.message(TWIST)()
-                message.twist.linear.x = self.speed
+                message.twist.linear.x, message.twist.angular.z = self.velocity
                 self._velocity.publish(message)
             before = self.robot.data.qpos[2]
             self.bus.step(0.002)

@@ -353,6 +353,9 @@ def test_simulated_time_goes_on_with_the_samples_where_the_clock_topic_is_lost()
         assert steady() == steady.wall() == (1000 + 2 * k) * ms
     steady.heard(10**15)                # a wrong stamp is no time
     assert steady() == 1200 * ms
+    for k in range(11):                 # stamps of another clock advance time alike
+        steady.heard(10**15 + 2 * k * ms)
+    assert steady() == steady.wall() == 1220 * ms
     clock.follow(1300 * ms)
     assert steady() == steady.wall() == 1300 * ms
     clock.follow(5 * ms)                # another simulation

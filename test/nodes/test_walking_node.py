@@ -79,6 +79,25 @@ def test_a_velocity_that_is_not_finite_is_ignored_and_said(walk):
     assert level == 1 and 'finite' in text
 
 
+def test_a_robot_that_stands_does_not_set_off_without_its_imu(walk):
+    imu = walk.simulator.component.imu
+    send, imu.send = imu.send, lambda *sample: None
+    walk.go(0.3, ahead=0.3)
+    assert walk.node.mode() == 'holds'
+    walk.node.walk.request('stand')
+    imu.send = send
+    walk.run(0.1)
+    assert walk.node.mode() == 'holds'
+
+
+def test_a_sample_is_as_old_as_its_stamp_says_but_not_by_another_clock(walk):
+    now, walking = walk.node.common.now.wall(), walk.node.walk
+    for late, age in ((0.02, 0.02), (3600.0, 0.0), (0.03, 0.03), (-3600.0, 0.0)):
+        for _ in range(500):
+            found = walking.age(now - round(1e9 * late))
+        assert found == pytest.approx(age, abs=1e-5)
+
+
 @pytest.mark.parametrize(('late', 'obeyed'), [
     (None, True), (0.0, True), (0.4, True), (-0.4, True), (0.6, False), (10.0, False),
     (-10.0, False)])

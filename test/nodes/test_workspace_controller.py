@@ -168,6 +168,18 @@ def test_gains_change_at_run_time_but_only_to_what_goes_together(standing):
     assert np.abs(standing.error()[:3]).max() < 0.01
 
 
+def test_moments_without_imu_do_not_add_up(standing):
+    imu, before = standing.robot.imu, standing.node.lost
+    send = imu.send
+    for _ in range(3):
+        imu.send = lambda *sample: None
+        standing.run(0.1)
+        assert 'no IMU reading' in standing.status('body')[1]
+        imu.send = send
+        standing.run(0.4)
+    assert standing.node.lost == before == '' and np.abs(standing.error()[:3]).max() < 0.02
+
+
 def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standing):
     send, standing.robot.imu.send = standing.robot.imu.send, lambda *sample: None
     standing.run(0.2)

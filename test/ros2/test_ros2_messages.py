@@ -138,6 +138,21 @@ def test_cyclone_and_rclpy_understand_each_other(bench, environ, name):
         bus.close()
 
 
+def test_who_publishes_is_named_by_node_or_by_participant(bench, environ):
+    kind, topic = 'std_msgs/msg/Float64MultiArray', '/motors/commands'
+    node, bus = bench.host(type('Mirror', (Mirror,), {'kind': kind})), CycloneBus(environ)
+    kept = [bus.create_node('stranger').create_publisher(OURS.message(kind), topic, 10),
+            bench.publisher(kind, topic)]
+    try:
+        bench.until(lambda: len(node.publications(topic)) == len(kept))
+        found = sorted(one.who for one in node.publications(topic))
+        # Fast DDS passes on nothing of a participant without ROS's nodes but its identity.
+        assert found == ['/tester', 'a DDS application without a node, participant '
+                         f'{bus._participant.guid}']
+    finally:
+        bus.close()
+
+
 def test_nothing_is_sent_while_nobody_listens_but_what_is_latched(bench, monkeypatch):
     node = bench.host(type('Mirror', (Mirror,), {'kind': 'std_msgs/msg/Float64'}))
     written = []

@@ -13,6 +13,7 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.safety import EffortGuard, GuardState
 from legged_dynamics.safety.joint_watch import BRAKE, LOWER, UPPER
+from legged_dynamics.safety.motor_output import STILL, brake
 
 LIMITED = TWO_LEGS.replace(
     'type="continuous">', 'type="continuous"><limit effort="20" velocity="9"/>')
@@ -217,6 +218,15 @@ def test_a_robot_that_sits_and_falls_or_is_not_seen_is_braked_at_once(end):
     out = bench.tick(None, 12, heard=end == 'tilted')
     assert out.state is GuardState.DAMPING
     np.testing.assert_array_equal(out.effort, np.zeros(12))
+
+
+def test_a_brake_takes_energy_out_whichever_of_two_velocities_is_true():
+    table, effort, rng = Bench().guard.table, np.zeros(3), np.random.default_rng(0)
+    for velocity, seen in rng.uniform(-2.0, 2.0, (200, 2, 3)):
+        brake(table, velocity, seen, effort)
+        assert (effort * velocity <= 0.0).all() and (effort * seen <= 0.0).all()
+        agree = (velocity * seen > 0.0) & (np.minimum(abs(velocity), abs(seen)) > STILL)
+        np.testing.assert_array_equal(effort != 0.0, agree)
 
 
 def test_who_wants_no_damping_gets_no_posture_that_fades():

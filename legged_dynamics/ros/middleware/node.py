@@ -262,10 +262,6 @@ class StandaloneNode(ParameterStore):
         self.timers.append(timer)
         return timer
 
-    def other_publishers(self, topic: str) -> list[str]:
-        """Return who else publishes on a topic now."""
-        return [one.who for one in self.publications(topic)]
-
     def publications(self, topic: str) -> list[Publication]:
         """Return the publishers of others on a topic now."""
         return self._transport.others(self, self.resolve_topic_name(topic))

@@ -11,6 +11,7 @@ from copy import copy
 from functools import cache, partial, wraps
 from importlib import import_module
 from typing import Any
+from uuid import UUID
 
 import rclpy
 from rcl_interfaces import msg
@@ -132,6 +133,14 @@ class RclpyPublisher:
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
         return self.publisher.wait_for_all_acked(Duration(seconds=seconds))
+
+
+def _who(entry: Any) -> str:
+    """Name a publisher by its node, or where ROS knows none, as Cyclone's tools name it."""
+    if entry.node_name in ('_CREATED_BY_BARE_DDS_APP_', '_NODE_NAME_UNKNOWN_'):
+        participant = UUID(bytes=bytes(entry.endpoint_gid[:12]) + b'\0\0\1\xc1')
+        return f'a DDS application without a node, participant {participant}'
+    return f'{entry.node_namespace.rstrip("/")}/{entry.node_name}'
 
 
 # -------------------------------------------------------------------------------------------------
@@ -271,15 +280,11 @@ class _ComponentNode(LifecycleNode):
         """What tells the bus from others of the machine."""
         return f'domain {domain_id()}'
 
-    def other_publishers(self, topic: str) -> list[str]:
-        """Return who else publishes on a topic now."""
-        return [one.who for one in self.publications(topic)]
-
     def publications(self, topic: str) -> list[Publication]:
         """Return the publishers of others on a topic now."""
         own = f'{self.get_namespace().rstrip("/")}/{self.get_name()}'
         found = [Publication(
-            f'{entry.node_namespace.rstrip("/")}/{entry.node_name}', entry.topic_type,
+            _who(entry), entry.topic_type,
             entry.qos_profile.reliability == ReliabilityPolicy.RELIABLE,
             entry.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL)
             for entry in self.get_publishers_info_by_topic(self.resolve_topic_name(topic))]

@@ -40,7 +40,8 @@ class SimulatedTimeSettings:
 
     # ns by which a sample may be ahead of /clock, beyond the sample before it
     overtaking_ns: int = 20_000_000
-    longest_lag_ns: int = 500_000_000  # for which samples may go on without /clock
+    # for which samples may go on without /clock; stamps further off are of another clock
+    longest_lag_ns: int = 500_000_000
     standstill: float = 5.0  # s for which time that has ended stands still, ...
     # ... seen at so many calls: one after a long pause of this process proves nothing
     calls: int = 50
@@ -55,7 +56,7 @@ class SteadyClock:
     def __init__(self, node: Any):
         self._node = node
         self._simulated = bool(node.get_parameter('use_sim_time').value)
-        self._before = self._shift = self._heard = self._raw = 0
+        self._before = self._shift = self._heard = self._raw = self._other = 0
 
     def __call__(self) -> int:
         """Return the time [ns]."""
@@ -66,12 +67,16 @@ class SteadyClock:
         return raw + self._shift
 
     def heard(self, stamp_ns: int) -> None:
-        """Advance simulated time to at least the stamp of a sample."""
+        """Advance simulated time to a sample's stamp; one of another clock advances it alike."""
         if not self._simulated:
             return
         here = self.wall()
-        if not self._raw or 0 < stamp_ns - here <= SIMULATED_TIME.overtaking_ns:
-            self._heard = max(stamp_ns, here)
+        ahead = stamp_ns - here
+        if self._raw and abs(ahead - self._other) > SIMULATED_TIME.overtaking_ns:
+            self._other = ahead if abs(ahead) > SIMULATED_TIME.longest_lag_ns else 0
+        ahead -= self._other
+        if not self._raw or 0 < ahead <= SIMULATED_TIME.overtaking_ns:
+            self._heard = here + max(ahead, 0)
 
     def wall(self) -> int:
         """Return the time [ns] that stamps refer to, which may be set back."""
@@ -83,12 +88,10 @@ class SteadyClock:
         return self._heard if not raw or 0 < ahead <= SIMULATED_TIME.longest_lag_ns else raw
 
     def _source(self) -> Callable[[], int]:
-        clock = self._node.get_clock()
         if self._simulated:
             return self.wall
-        if hasattr(clock, 'steady_ns'):     # of the backends without rclpy
-            return clock.steady_ns
-        return time.monotonic_ns
+        # Backends without rclpy have a clock of their own.
+        return getattr(self._node.get_clock(), 'steady_ns', time.monotonic_ns)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -91,15 +91,13 @@ class WatchdogMonitor(Diagnosed):
 
     def _hear(self, array: Any) -> None:
         self._heard_ns = self._common.now()
-        for status in array.status:
-            for pair in status.values:
-                if pair.key == 'state':
-                    self._state = pair.value
+        said = {pair.key: pair.value for status in array.status for pair in status.values}
+        self._state = said.get('state', self._state)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Judge the `watchdog`, or the `motors` where others command them too."""
         if not self.watchdog:
-            others = self._common.node.other_publishers(COMMANDS)
+            others = [one.who for one in self._common.node.publications(COMMANDS)]
             return {'motors': ('WARN', 'others publish to the motors too: '
                                + ', '.join(others))} if others else {}
         if self._heard_ns is None:
