@@ -57,8 +57,9 @@ class BulletLaboratory(Laboratory):
             bullet.setJointMotorControl2(self._robot, k, bullet.VELOCITY_CONTROL, targetVelocity=0,
                                          force=float(model.dof_frictionloss[dof]))
         for k in range(-1, bullet.getNumJoints(self._robot)):
-            bullet.changeDynamics(self._robot, k, lateralFriction=0.8, linearDamping=0.0,
-                                  angularDamping=0.0)
+            # In one call with these dampings, a link's friction would stay at PyBullet's 0.5.
+            bullet.changeDynamics(self._robot, k, lateralFriction=0.8)
+            bullet.changeDynamics(self._robot, k, linearDamping=0.0, angularDamping=0.0)
             link = bullet.getJointInfo(self._robot, k)[12].decode() if k >= 0 else ''
             if link and not model.body(link).mass[0]:       # it would weigh 1 kg
                 bullet.changeDynamics(self._robot, k, mass=1e-6, localInertiaDiagonal=[1e-9] * 3)
