@@ -320,7 +320,9 @@ class Walker:
         lifting = self._lifting(state)
         schedule.advance(dt, self.walking, lifting, state, felt.tolist(), force, self.settings)
         floor.feel(state.foot_position, schedule.trusted, min(1.0, dt / SETTLED))
-        most = schedule.loads(self.settings.ramp, lifting)
+        # A body that a push throws over falls while its feet may not bear yet.
+        ramp = 0.0 if self.state is Walking.RECOVER else self.settings.ramp
+        most = schedule.loads(ramp, lifting)
         if not self.walking:
             target = self.led or BodyTarget(np.concatenate([self._packed(state)[:12],
                                                             np.zeros(12)]))
