@@ -19,7 +19,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from benchmarks.walking import HEAD, Tally, off_command, row
+from benchmarks.walking import HEAD, SIDES, Tally, off_command, row
 from benchmarks.walking_robots import STEP, Laboratory, Push, walk
 from benchmarks.zoo.robots import MissingRobot, robot
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -132,8 +132,8 @@ def main(arguments: list[str] | None = None) -> int:
     for name in robots:
         for title, gait, velocity, pushes in (
                 ('0.3 m/s, turning at 0.2 rad/s', 'trot', (0.3, 0.0, 0.2), ()),
-                ('60 % to the left for 0.3 s', 'stand', (0.0, 0.0, 0.0),
-                 (Push(2.0, 0.3, (0.0, 0.6, 0.0)),))):
+                *((f'60 % for 0.3 s, {side}', 'stand', (0.0, 0.0, 0.0),
+                   (Push(2.0, 0.3, 0.6 * np.array(way)),)) for side, way in SIDES.items())):
             try:
                 lab: Any = BulletLaboratory(name)
             except MissingRobot as error:

@@ -33,11 +33,11 @@ class ContactSettings:
     """
 
     # Of the weight, less may be friction of the leg's joints. More than this upward is ground for
-    # a foot on its way down, more across the ground is an edge, which the foot climbs.
+    # a foot on its way down, more across the ground is an edge, which the foot climbs. With so much
+    # a foot that is to bear and is in the air is lowered.
     firm: float = 0.12
     lasting: float = 0.007  # s for which a touch must last
     adrift: float = 0.01    # m that a foot which is to bear and is not felt has moved in the air
-    lowered: float = 0.04   # of the weight, with which such a foot is lowered
 
 
 CONTACT = ContactSettings()
@@ -122,7 +122,7 @@ class ContactSchedule:
             if leg.swing is not None:
                 part = 0.0
             elif leg.loose:
-                part = CONTACT.lowered
+                part = CONTACT.firm
             elif not self._soles:
                 if leg.since < ramp and self._ran:
                     part = 0.05 + leg.since / ramp
