@@ -7,7 +7,7 @@ Each number of the frozen settings in `workspace.walking` is multiplied by 0.7 a
 itself, over short walks and pushes. A measure is an error of the velocity, a tilt, a distance or
 an effort; its change counts in parts of what is usual, or of `FLOORS` where that is more. Contacts
 amplify any change: the last columns have changes beyond those by other seeds of the sensors'
-noise. All numbers over all cases take 40 minutes of one core; numbers that are compiled into
+noise. All numbers over all cases take 15 minutes of one core; numbers that are compiled into
 kernels are not varied.
 """
 from __future__ import annotations

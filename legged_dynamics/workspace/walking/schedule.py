@@ -33,8 +33,8 @@ class ContactSettings:
     """
 
     # Of the weight, less may be friction of the leg's joints. More than this upward is ground for
-    # a foot on its way down, more across the ground is an edge, which the foot climbs. With so much
-    # a foot that is to bear and is in the air is lowered.
+    # a foot on its way down, more across the ground is an edge, which the foot climbs; with this a
+    # foot that is to bear and is in the air is lowered.
     firm: float = 0.12
     lasting: float = 0.007  # s for which a touch must last
     adrift: float = 0.01    # m that a foot which is to bear and is not felt has moved in the air
