@@ -19,7 +19,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from benchmarks.walking import HEAD, Tally, off_command, row
+from benchmarks.walking import HEAD, SIDES, Tally, off_command, row
 from benchmarks.walking_robots import STEP, Laboratory, Push, walk
 from benchmarks.zoo.robots import MissingRobot, robot
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -57,8 +57,9 @@ class BulletLaboratory(Laboratory):
             bullet.setJointMotorControl2(self._robot, k, bullet.VELOCITY_CONTROL, targetVelocity=0,
                                          force=float(model.dof_frictionloss[dof]))
         for k in range(-1, bullet.getNumJoints(self._robot)):
-            bullet.changeDynamics(self._robot, k, lateralFriction=0.8, linearDamping=0.0,
-                                  angularDamping=0.0)
+            # In one call with these dampings, a link's friction would stay at PyBullet's 0.5.
+            bullet.changeDynamics(self._robot, k, lateralFriction=0.8)
+            bullet.changeDynamics(self._robot, k, linearDamping=0.0, angularDamping=0.0)
             link = bullet.getJointInfo(self._robot, k)[12].decode() if k >= 0 else ''
             if link and not model.body(link).mass[0]:       # it would weigh 1 kg
                 bullet.changeDynamics(self._robot, k, mass=1e-6, localInertiaDiagonal=[1e-9] * 3)
@@ -131,8 +132,8 @@ def main(arguments: list[str] | None = None) -> int:
     for name in robots:
         for title, gait, velocity, pushes in (
                 ('0.3 m/s, turning at 0.2 rad/s', 'trot', (0.3, 0.0, 0.2), ()),
-                ('60 % to the left for 0.3 s', 'stand', (0.0, 0.0, 0.0),
-                 (Push(2.0, 0.3, (0.0, 0.6, 0.0)),))):
+                *((f'60 % for 0.3 s, {side}', 'stand', (0.0, 0.0, 0.0),
+                   (Push(2.0, 0.3, 0.6 * np.array(way)),)) for side, way in SIDES.items())):
             try:
                 lab: Any = BulletLaboratory(name)
             except MissingRobot as error:

@@ -54,22 +54,15 @@ class FootholdSettings:
     # Largest acceleration of a foot of soles across the ground, in g. A leg that is swung faster
     # throws the body on, which asks for a longer step; at half, pushes ahead are not caught.
     swift: float = 2.0
-    # Part of the cycle of a diagonal gait to which it is shortened at high speed; not tried below.
-    shortest: float = 0.75
-    # Parts by which a trot's stance may be shorter and narrower; effort that needs none of that
-    # [of its limit], and what such a part costs of the same; half a step.
-    narrower: tuple[float, ...] = (0.0, 0.06, 0.12, 0.18, 0.24)
+    # Part of the cycle of a diagonal gait to which it is shortened at high speed and in steps
+    # that recover from a push; pushed to the side, small robots tilt more at 0.75.
+    shortest: float = 0.65
+    # Part by which a trot's stance may be shorter and narrower, and effort that needs none of
+    # that [of its limit].
+    narrowest: float = 0.24
     enough: float = 0.5
-    price: float = 0.25
-    step: float = 0.15
-    # Of a stance made so: cycle and clearance over the usual, and how much smaller its duty is.
-    narrowed_cycle: float = 1.07
-    narrowed_clearance: float = 0.82
-    narrowed_duty_cut: float = 0.03
-    # Directions and parts in which the reach of a foot is searched, lower than in the stance.
-    lower: float = 0.03
-    directions: int = 12
-    parts: int = 8
+    # Of a stance made so: how much longer and lower a foot swings.
+    eased: float = 1.15
     # Ground that is not felt yet, one deviation of the height of footholds over that of a slope,
     # in widths of the stance.
     uneven: float = 0.057
@@ -184,17 +177,16 @@ class Reach:
     """
     How far each foot comes from where it stands, within its joints' limits, by direction.
 
-    `far` (nf, k) [m]: at k directions all around, ``lower`` [m] than in the stance; `high` (nf,)
-    [m]: how far it can be raised where it stands.
+    `far` (nf, k) [m]: in directions all around, as far as ``most`` [m]; `high` (nf,) [m]: how far
+    it can be raised where it stands.
     """
 
     def __init__(self, legs: SwingLegs, stance: Stance, q: np.ndarray, ends: np.ndarray,
-                 most: float, lower: float):
-        n, s = len(stance.feet), STEPS
-        self._angles = np.linspace(0.0, 2.0 * math.pi, s.directions + 1)
+                 most: float):
+        n, self._angles = len(stance.feet), np.linspace(0.0, 2.0 * math.pi, 13)
         ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles[:-1]]
-        self.far = np.column_stack([self._search(legs, stance.feet - [0.0, 0.0, lower], q, ends,
-                                                 most * way) for way in ways])
+        self.far = np.column_stack([self._search(legs, stance.feet, q, ends, most * way)
+                                    for way in ways])
         self.far = np.column_stack([self.far, self.far[:, 0]])
         self.high = self._search(legs, stance.feet, q, ends, np.array([0.0, 0.0, most]))
         self.high = np.where(self.high > 0.0, self.high, most).reshape(n)
@@ -202,9 +194,9 @@ class Reach:
     @staticmethod
     def _search(legs: SwingLegs, feet: np.ndarray, q: np.ndarray, ends: np.ndarray,
                 way: np.ndarray) -> np.ndarray:
-        """Return how far all feet come along a way at once, in parts that begin where they are."""
+        """Return how far all feet come along a way at once, in eighths from where they are."""
         found, far = np.zeros(len(feet)), np.ones(len(feet), bool)
-        for part in np.linspace(0.0, 1.0, STEPS.parts + 1)[1:]:
+        for part in np.linspace(0.125, 1.0, 8):
             q, reached = legs.standing_at(q, feet + part * way)
             far &= reached & legs.within(q, ends)
             if not far.any():
@@ -336,16 +328,16 @@ def easiest_stance(legs: SwingLegs, stance: Stance, q: np.ndarray, weight: float
     limits = np.where(limits > 0.0, limits, np.inf)
     if not np.isfinite(limits).all():
         return found
-    middle, best = stance.feet.mean(axis=0), math.inf
-    force = 2.0 * weight / len(stance.feet)
-    for short, narrow in product(s.narrower, repeat=2):
+    middle, best, step = stance.feet.mean(axis=0), math.inf, 0.25 * s.reach * stance.height
+    force, parts = 2.0 * weight / len(stance.feet), (0.0, 0.5 * s.narrowest, s.narrowest)
+    for short, narrow in product(parts, repeat=2):
         scale, worst, near = np.array([1.0 - short, 1.0 - narrow, 1.0]), s.enough, q
-        for way in (0.0, -s.step * stance.height, s.step * stance.height):
-            if worst + s.price * (short + narrow) < best:
+        price = short * short + narrow * narrow
+        for way in (0.0, -step, step):
+            if worst + price < best:
                 effort, near = legs.effort_at(
                     near, middle + (stance.feet - middle) * scale + [way, 0.0, 0.0], force, limits)
                 worst = max(worst, effort)
-        cost = worst + s.price * (short + narrow)
-        if cost < best - 1e-9:
-            best, found = cost, np.array([short, narrow])
+        if worst + price < best - 1e-9:
+            best, found = worst + price, np.array([short, narrow])
     return found

@@ -7,9 +7,10 @@ On points it follows the integral of the velocity, at its height over the plane 
 and tilted with it; in gaits whose feet swing one after the other it is led over those that bear
 next. On soles the centre of pressure takes the error of the divergent component of motion away,
 
-    p = p_ref + (1 + k / omega) (xi - xi_ref) + k_i int (xi - xi_ref) dt,
+    p = p_ref + 2 (xi - xi_ref) + k_i int (xi - xi_ref) dt,
 
-as in the stabilizer of Caron et al. (2019, eq. 8); height and orientation are the servo's.
+as in the stabilizer of Caron et al. (2019, eq. 8) with the time constant of the pendulum; height
+and orientation are the servo's.
 """
 from __future__ import annotations
 
@@ -37,23 +38,19 @@ class ReferenceSettings:
     """
     How the body follows; times are in time constants of the pendulum.
 
-    The body of a robot on tiles follows footholds at half of `tilts` and `rises`; at twice it
-    lags behind slopes.
+    The body of a robot on tiles follows footholds at half of `follows`; at twice it lags behind
+    slopes.
     """
 
-    tilts: float = 12.0     # time constant with which it follows a slope
-    rises: float = 5.0      # and a height
-    rests: float = 0.45     # time ahead in which a body that is about to stand comes to rest
-    leans: float = 0.4      # rad, largest angle from body to target: it gets up as it lands
+    follows: float = 8.0    # time constant with which it follows a slope, and a height on points
+    # rad, largest angle from body to target: it gets up as it lands. Below the angle at which a
+    # body counts as lost, `limits.error.angular`.
+    leans: float = 0.4
     sway: float = 0.6       # of the way from the middle of all feet to those that bear, on points
     shift: float = 3.0      # time of the first and of the last shift of the weight
-    # Gains of the divergent component: proportional and integral [1/s], and the largest part of
-    # the integral [m].
-    gain: float = 4.0
+    # Integral gain of the divergent component [1/s], and the largest part of the integral [m].
     learn: float = 1.0
     learnt: float = 0.03
-    smooth: float = 0.15    # s, time constant of the height on soles
-    used: float = 0.9       # of a sole's half length and width that feedback may use
 
 
 REFERENCE = ReferenceSettings()
@@ -114,7 +111,7 @@ class BodyReference:
                turning: float, floor: Floor, dt: float) -> BodyTarget:
         """Return the target: over the plane of the feet, which is filtered, and tilted with it."""
         s, R, level = REFERENCE, state.rotation, self._level
-        (a, b), part = self._slope.tolist(), min(1.0, dt * body.omega / s.tilts)
+        (a, b), part = self._slope.tolist(), min(1.0, dt * body.omega / s.follows)
         a, b = a + part * (floor.plane[0] - a), b + part * (floor.plane[1] - b)
         self._slope[:] = a, b
         R_d, packed = np.empty((3, 3)), np.zeros(24)
@@ -124,7 +121,7 @@ class BodyReference:
             off = rotation_vector(R.T @ R_d)
             R_d = R @ rotation_from_vector(off * (s.leans / np.linalg.norm(off)))
         x, y = body.speed.tolist()
-        level[0], level[1] = self._stance.height, min(1.0, dt * body.omega / s.rises)
+        level[0], level[1] = self._stance.height, part
         level[2] += dt * (a * x + b * y)
         fill_target((self.sway, drive, pull), turning, R_d, self._stance.com, floor.plane, level,
                     packed)
@@ -142,7 +139,7 @@ class PressureReference:
     def __init__(self, stance: Stance, feet: Sequence[Foot]):
         self._stance, self.plan, self._corners = stance, PressurePlan(1.0), []
         for foot in feet:
-            front, back, left, right = foot.shrunk(1.0 - REFERENCE.used).edges
+            front, back, left, right = foot.edges
             x, y = 0.5 * (front - back), 0.5 * (left - right)
             self._corners.append(np.array([[x, y], [-x, y], [-x, -y], [x, -y]]))
         self._lift_yaw = 0.0
@@ -164,8 +161,7 @@ class PressureReference:
     def pressure(self, state: BodyState, body: Pendulum, planned: np.ndarray, error: np.ndarray,
                  bearing: np.ndarray, ground: float) -> Pressure:
         """Return where the ground presses; ``error`` (2,): of the divergent component."""
-        gain = 1.0 + REFERENCE.gain / body.omega
-        return Pressure(planned + gain * error + self._learnt,
+        return Pressure(planned + 2.0 * error + self._learnt,
                         self.soles(state, bearing), body.place, ground)
 
     def learn(self, error: np.ndarray, dt: float) -> None:

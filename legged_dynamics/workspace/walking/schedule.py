@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
-from legged_dynamics.workspace.walking.footholds import Floor
+from legged_dynamics.workspace.walking.footholds import STEPS, Floor
 from legged_dynamics.workspace.walking.gaits import Timing
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.stance import Stance
@@ -28,24 +28,16 @@ class ContactSettings:
     """
     When a touch counts as ground; chosen on tiles, slopes and pushed robots in simulation.
 
-    Less of `early`, `firm` and `lasting` lands feet on spikes of the estimate in mid-air, more
-    lands them late on steps up.
+    Less of `firm` and `lasting` lands feet on spikes of the estimate in mid-air, more lands them
+    late on steps up.
     """
 
-    early: float = 0.35     # part of a swing from which a firm touch lands a foot
-    firm: float = 0.25      # of the weight: less may be friction of the leg's joints
+    # Of the weight, less may be friction of the leg's joints. More than this upward is ground for
+    # a foot on its way down, more across the ground is an edge, which the foot climbs; with this a
+    # foot that is to bear and is in the air is lowered.
+    firm: float = 0.12
     lasting: float = 0.007  # s for which a touch must last
-    # Part of a swing from which any touch near the plane of the others is the ground, and how
-    # near, in heights of the body.
-    nearly: float = 0.88
-    near: float = 0.03
-    # Of the weight: a force across the ground that is an edge, which the foot climbs. Half of it
-    # is friction of joints; at twice, feet stumble over tiles.
-    stub: float = 0.12
-    # Cycles for which swings stay higher after a foothold off the plane of the others.
-    remembered: float = 4.0
     adrift: float = 0.01    # m that a foot which is to bear and is not felt has moved in the air
-    lowered: float = 0.04   # of the weight, with which such a foot is lowered
 
 
 CONTACT = ContactSettings()
@@ -60,7 +52,6 @@ class Leg:
     part: float = 0.0           # of its swing
     over: float = 0.0           # s beyond the planned touch-down
     firm: float = 0.0           # s of a firm touch before it
-    touch: float = 0.0          # s of any touch before it
     turn: np.ndarray = field(default_factory=lambda: np.eye(3))     # foot's axes to base's
     goal: np.ndarray | None = None
     early: bool = False         # stands before its planned touch-down
@@ -131,7 +122,7 @@ class ContactSchedule:
             if leg.swing is not None:
                 part = 0.0
             elif leg.loose:
-                part = CONTACT.lowered
+                part = CONTACT.firm
             elif not self._soles:
                 if leg.since < ramp and self._ran:
                     part = 0.05 + leg.since / ramp
@@ -149,7 +140,8 @@ class ContactSchedule:
         """Move the clock; let legs lift and land."""
         t, legs = self.timing, self.legs
         self.landed = []
-        self._rough *= max(1.0 - dt / (CONTACT.remembered * t.cycle), 0.0)
+        # Swings stay higher for a cycle after a foothold off the plane of the others.
+        self._rough *= max(1.0 - dt / t.cycle, 0.0)
         late = any(leg.over > 0.0 and leg.swing is not None for leg in legs)
         if stepping:
             if self.held > 0.0:
@@ -180,16 +172,14 @@ class ContactSchedule:
         leg.part += dt * self.haste / self.timing.swing_time
         leg.over = leg.over + dt if leg.part >= 1.0 else 0.0
         up, across = directions(state.up, leg.turn, force)
-        firm = leg.part > c.early and felt and up > max(c.firm * self._weight, across)
+        firm = leg.part > 0.5 and felt and up > max(c.firm * self._weight, across)
         leg.firm = leg.firm + dt if firm else 0.0
-        leg.touch = leg.touch + dt if felt else 0.0
-        if across > max(c.stub * self._weight, up) and 0.1 < leg.part < c.nearly:
+        nearly = leg.part > 1.0 - STEPS.fixed
+        if across > max(c.firm * self._weight, up) and leg.part > 0.1 and not nearly:
             leg.swing.rise(settings.lowering * height * dt, 2.0 * settings.clearance * height)
-        if felt:
-            above = self._floor.above(state.foot_position[foot])
-            if (leg.firm > c.lasting or (leg.over > 0.0 and leg.touch > c.lasting)
-                    or (leg.part > c.nearly and above < c.near * height)):
-                self._land(foot, above, settings)
+        # From when its foothold stays any touch is the ground, planned or late.
+        if felt and (nearly or leg.firm > c.lasting):
+            self._land(foot, self._floor.above(state.foot_position[foot]), settings)
 
     def _may_lift(self, foot: int) -> bool:
         """Return whether the other feet can bear the body."""
@@ -205,7 +195,7 @@ class ContactSchedule:
         leg = self.legs[foot]
         start = state.foot_position[foot] + [0.0, 0.0, self._stance.radius[foot]]
         leg.swing = SwingPath(start, self.timing.clearance + self._rough)
-        leg.since = leg.part = leg.over = leg.firm = leg.touch = 0.0
+        leg.since = leg.part = leg.over = leg.firm = 0.0
         leg.goal = start
 
     def _land(self, foot: int, off: float, settings: WalkSettings) -> None:

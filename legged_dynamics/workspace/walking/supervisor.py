@@ -14,6 +14,7 @@ from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.support import hull_edges
+from legged_dynamics.workspace.walking.schedule import CONTACT
 from legged_dynamics.workspace.walking.stance import Pendulum, Stance, heading_of, turned
 
 
@@ -27,13 +28,10 @@ class SupervisorSettings:
     """
 
     fast: float = 0.12      # m/s of a body that does not stand; half of it is at rest
-    # Distance of the capture point from the edge of the support, on soles from its target.
+    # Distance of the capture point from the edge of the support, on soles from its target, and
+    # beyond a sole to the side: a step there first throws the body on.
     kept: float = 0.05
     foresight: float = 0.8  # time constants of the pendulum for which its acceleration lasts
-    recovery_cycle: float = 0.65    # of a gait's cycle, that steps to recover take
-    light: float = 0.06     # of the weight: a foot that a push has unloaded
-    beside: float = 0.05    # m beyond a sole to the side: a step there first throws the body on
-    longest: float = 1.0    # s that a robot on soles waits to be at rest before it stands
 
     @property
     def slow(self) -> float:
@@ -138,7 +136,7 @@ class PushWatch:
         light = int(np.argmin(force))
         bearing = state.foot_position[1 - light]
         over = (body.divergent - bearing[:2]) @ (bearing - state.foot_position[light])[:2] > 0.0
-        off = over and force[light] < SUPERVISOR.light * weight
+        off = over and force[light] < CONTACT.firm * weight
         self._light = self._light + dt if off else 0.0
         return light if self._light > least else None
 
@@ -149,11 +147,15 @@ class PushWatch:
                           for place, outline in zip(state.foot_position, self._outlines)])
 
 
-def must_step(ends: np.ndarray, middle: np.ndarray, divergent: np.ndarray, yaw: float) -> bool:
-    """Return whether a body on soles, of which the polygon is given, can not be held there."""
+def must_step(ends: np.ndarray, middle: np.ndarray, divergent: np.ndarray, yaw: float,
+              beside: float) -> bool:
+    """
+    Return whether a body on soles, of which the polygon is given, can not be held there.
+
+    ``beside`` [m]: beyond a sole to the side, where a step first throws the body on.
+    """
     turn = turned(yaw)[:2, :2]
     place, ends = (divergent - middle) @ turn, (ends - middle) @ turn
     (back, right), (front, left) = ends.min(axis=0), ends.max(axis=0)
-    beside = SUPERVISOR.beside
     return bool(not back <= place[0] <= front
                 or not right - beside <= place[1] <= left + beside)

@@ -257,8 +257,7 @@ class Walker:
                 self.model.effort_limits)
         if self._reach is None:
             self._reach = Reach(self._swing.legs(range(len(feet))), stance, position,
-                                self._swing.ends, STEPS.reach * stance.height,
-                                0.0 if soles else STEPS.lower * stance.height)
+                                self._swing.ends, STEPS.reach * stance.height)
         self._footholds = Footholds(stance, feet, soles, self._reach)
         self._floor = Floor(state.foot_position, stance.width, soles)
         self._pushes = PushWatch(stance, feet, soles)
@@ -272,14 +271,14 @@ class Walker:
         assert self._stance and self._narrowing is not None and self._reach
         row, s, stance = GAITS[gait], self.settings, self._stance
         eased = self._narrowing if row.order == 'diagonal' else np.zeros(2)
-        # Legs that bear near their limits also swing slower and lower.
-        longer, less, low = (STEPS.narrowed_cycle, STEPS.narrowed_duty_cut,
-                             STEPS.narrowed_clearance) if eased.any() else (1.0, 0.0, 1.0)
+        # Legs that bear near their limits also swing slower and lower, and stand as long.
+        ease = STEPS.eased if eased.any() else 1.0
+        longer = row.duty + ease * (1.0 - row.duty)
         offsets = offsets_of(gait, stance.places)
-        return Timing(gait, offsets, s.duty or row.duty - less,
+        return Timing(gait, offsets, s.duty or row.duty / longer,
                       haste * (s.cycle or longer * row.cycle / stance.omega),
                       stance.places * (1.0 - eased),
-                      min(low * min(s.clearance, row.clearance) * stance.height,
+                      min(min(s.clearance, row.clearance) / ease * stance.height,
                           float(self._reach.high.min())),
                       row.order == 'wave' or len(stance.feet) == 2,
                       len({round(offset, 6) for offset in offsets.tolist()}))
@@ -320,8 +319,10 @@ class Walker:
         self._pace(dt)
         lifting = self._lifting(state)
         schedule.advance(dt, self.walking, lifting, state, felt.tolist(), force, self.settings)
-        floor.feel(state.foot_position, schedule.trusted, min(1.0, dt / (0.3 * REFERENCE.smooth)))
-        most = schedule.loads(self.settings.ramp, lifting)
+        floor.feel(state.foot_position, schedule.trusted, min(1.0, dt / SETTLED))
+        # A body that a push throws over falls while its feet may not bear yet.
+        ramp = 0.0 if self.state is Walking.RECOVER else self.settings.ramp
+        most = schedule.loads(ramp, lifting)
         if not self.walking:
             target = self.led or BodyTarget(np.concatenate([self._packed(state)[:12],
                                                             np.zeros(12)]))
@@ -345,7 +346,7 @@ class Walker:
         held = math.isinf(schedule.held)
         settled = held and plan.left <= 0.0 and (
             math.hypot(*body.speed[:2].tolist()) < 0.5 * SUPERVISOR.slow
-            or plan.left < -SUPERVISOR.longest)
+            or plan.left < -REFERENCE.shift / body.omega)
         before = self._supervisor.step({
             'asked to sit': lambda: self.rest, 'asked to rise': lambda: not self.rest,
             'asked to walk': lambda: asked, 'asked to stop': lambda: not asked,
@@ -369,7 +370,7 @@ class Walker:
             schedule.timing = self._gait_timing = self._timing(self.settings.gait)
         elif now is Walking.RECOVER:
             schedule.timing = self._timing(
-                self.usual, 1.0 if self._composite else SUPERVISOR.recovery_cycle)
+                self.usual, 1.0 if self._composite else STEPS.shortest)
         if before is not Walking.STAND or now is Walking.SIT:
             return
         self._pushes.reset()
@@ -390,7 +391,7 @@ class Walker:
             if reference.plan.left > 0.0 and math.hypot(*off.tolist()) > self._beside:
                 coming = body.divergent     # the weight moves back from the last step, as planned
             if first is None and must_step(reference.soles(state, schedule.bearing), middle,
-                                           coming, reference.yaw):
+                                           coming, reference.yaw, self._tolerated):
                 # With the foot of the side to which the body falls.
                 across = (body.divergent - middle) @ (
                     state.foot_position[0] - state.foot_position[1])[:2]
@@ -439,6 +440,11 @@ class Walker:
         """Distance of a foot from its place beside the other at which it counts as there [m]."""
         assert self._stance is not None
         return 0.25 * self._stance.width
+
+    @property
+    def _tolerated(self) -> float:
+        """How far beside a sole a push may take the capture point of a body that stands [m]."""
+        return SUPERVISOR.kept * self.height
 
     @property
     def _hurries(self) -> bool:
@@ -502,7 +508,7 @@ class Walker:
         reference, schedule = self._reference, self._schedule
         assert isinstance(reference, BodyReference)
         if self.state is Walking.HALT and not schedule.swinging:
-            reference.place = body.place + body.speed * (REFERENCE.rests / body.omega)
+            reference.place = body.divergent.copy()
         dcm = pressure = None
         if schedule.timing.single:
             reference.plan.left -= dt
@@ -543,7 +549,7 @@ class Walker:
         pressure = reference.pressure(state, body, shifts[0].start, error, schedule.bearing,
                                       ground)
         return reference.target(state, float(self.velocity[2]), ground,
-                                min(1.0, dt / REFERENCE.smooth)), pressure
+                                min(1.0, dt * body.omega)), pressure
 
     def _end_walk(self, state: BodyState, body: Pendulum) -> None:
         """Let both soles stay where a walk ends: with the feet beside each other."""
@@ -558,7 +564,7 @@ class Walker:
         slow = np.abs(self.velocity).max() <= SUPERVISOR.slow
         if self.state is Walking.RECOVER:
             slow = not must_step(reference.soles(state, schedule.bearing), middle,
-                                 body.divergent, reference.yaw)
+                                 body.divergent, reference.yaw, self._tolerated)
         if slow and math.hypot(*off.tolist()) < self._beside:
             schedule.held = math.inf
             reference.plan.begin(places[1 - foot].copy(), REFERENCE.shift / body.omega)
