@@ -154,7 +154,7 @@ def _leg_length(model: RobotModel, config: RobotConfig) -> float:
 
 def motion_levels(model: RobotModel, config: RobotConfig,
                   settings: EstimatorSettings) -> dict[str, float]:
-    """Return the levels of contact without torque, named as in `filter.layout.SETTINGS`."""
+    """Return the levels of contact without torque, by the names that kernels use."""
     leg = _leg_length(model, config)
     speed = float(np.sqrt(GRAVITY * leg))
     # Noise of a foot's speed: that of its leg's joints, each at about a leg's length.

@@ -62,7 +62,7 @@ EXTERNAL_FORCE = 0.0011
 def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: Sequence[float],
                       force: float, moment: float, length: float) -> dict[str, Any]:
     """
-    Return the settings of the pushed link, named as in `layout.SETTINGS`.
+    Return the settings of the pushed link, by the names that kernels use.
 
     ``link`` empty: the base; ``force``, ``moment``: standard deviations, 0: from the
     weight.
@@ -74,6 +74,7 @@ def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: 
     on_leg = any(set(model.chain(frame.body)) & set(model.chain(model.frame(foot).body))
                  for foot in feet) if frame.body > 0 else False
     force = force or EXTERNAL_FORCE * model.total_mass * GRAVITY
+    # The body that is pushed, -1 for the base; the link's orientation on it, where that acts [m].
     return {'external_body': frame.body if link or any(point) else -1,
             'R_external': frame.pose.R.ravel(),
             'p_external': frame.pose.p + frame.pose.R @ np.asarray(point),

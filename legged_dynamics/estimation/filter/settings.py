@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tuned numbers of the estimator's kernels; `layout.SETTINGS` takes them over by name."""
+"""Tuned numbers of the estimator's kernels, which get them by name."""
 from __future__ import annotations
 
 from dataclasses import dataclass
