@@ -120,13 +120,11 @@ class Hypotheses:
             np.maximum(found.deviation ** 2 - variance, 0.1 * found.deviation ** 2))
         yield
         yield from self._test_kinds(z, found, swung)
-        z[parameters.gains] = settings.rejection / settings.gain_odds * (
+        z[parameters.gains] = settings.rejection / settings.friction_odds * (
             odds[1] - max(odds[0], odds[2], odds[3]))
         yield
         self._test_delays(z, found, information)
         yield
-        if self.rejected[parameters.gains].any():   # loads are then pulled by what gains leave
-            z[parameters.of_torques] *= settings.secondary_weight
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
@@ -159,8 +157,7 @@ class Hypotheses:
         errors = self._force_error * np.sqrt(
             np.diag(information)[self._parameters.base_force].sum() / sensed)
         # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
-        z[-1] = (settings.rejection / settings.imu_delay_rejection
-                 * max(late - max(settings.imu_delay_deviation, errors), 0.0)
+        z[-1] = (max(late - max(settings.imu_delay_deviation, errors), 0.0)
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one.

@@ -166,8 +166,6 @@ class Regression:
     def is_due(self) -> bool:
         """Return whether there are enough new blocks for an estimate."""
         settings, since = self._settings, self._blocks * self._span
-        if since < settings.first_interval:
-            return False
         swung = self.swung
         if not self._swung < swung < settings.first_blocks and since < (
                 settings.settled_interval if self._settled else settings.interval):
@@ -221,7 +219,7 @@ class VelocityDelay:
 
     def __init__(self, stated: float, rate: float, settings: LearnerSettings):
         self.late = self._stated = stated
-        self.least = max(settings.velocity_delay, settings.velocity_delay_samples / rate)
+        self.least = settings.velocity_delay / rate
         self.deviation = self.noise = self._count = 0.0
         self._settings, self._period = settings, 1.0 / rate
 
@@ -240,9 +238,8 @@ class VelocityDelay:
             self.noise = settings.velocity_noise_factor * math.sqrt(noise / self._count)
         # Four blocks count as one.
         self.deviation = math.sqrt(4.0 * noise / (self._count * motion))
-        least = settings.velocity_delay_share * self.late or self.least
         # Of slow motion the ratio is of small numbers: it counts once known to half a sample.
-        if abs(late) < max(least, settings.finding_deviations * self.deviation) or (
+        if abs(late) < max(self.least, settings.rejection * self.deviation) or (
                 self.deviation > 0.5 * self._period):
             return False
         self.late = max(self.late + late, 0.0)
