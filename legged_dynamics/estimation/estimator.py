@@ -216,7 +216,7 @@ class GroundReactionEstimator:
 
     def _restart(self) -> None:
         """Forget all measurements, but not what they taught of the actuators."""
-        self._kept[:] = 0.0
+        self._kept[:] = self._out[:] = 0.0
         memory = self._arrays.memory
         memory.contact.probability[:] = 0.5
         memory.tilt[TILT.up:TILT.up + 3] = memory.ground.normal[:] = 0.0, 0.0, 1.0
@@ -276,7 +276,6 @@ class GroundReactionEstimator:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, stamp)
         arrays.stamps[-1] = stamp
-        self._out.fill(0.0)
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
         if mode == codes.BY_MOTION:

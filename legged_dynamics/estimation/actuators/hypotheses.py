@@ -120,11 +120,13 @@ class Hypotheses:
             np.maximum(found.deviation ** 2 - variance, 0.1 * found.deviation ** 2))
         yield
         yield from self._test_kinds(z, found, swung)
-        z[parameters.gains] = settings.rejection / settings.friction_odds * (
+        z[parameters.gains] = settings.rejection / settings.gain_odds * (
             odds[1] - max(odds[0], odds[2], odds[3]))
         yield
         self._test_delays(z, found, information)
         yield
+        if self.rejected[parameters.gains].any():   # loads are then pulled by what gains leave
+            z[parameters.of_torques] *= settings.secondary_weight
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]

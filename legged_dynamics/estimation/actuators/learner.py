@@ -341,9 +341,10 @@ class TorqueDoubt:
                  settings: LearnerSettings):
         nj = len(limit)
         self._parameters, self._settings = parameters, settings
-        self._usual = effort_noise ** 2 + (settings.usual_residual * limit) ** 2
+        self._usual = effort_noise ** 2 + (settings.first_residual * limit) ** 2
         self.typical = np.tile([settings.typical_slip, settings.typical_speed, 0.0,
                                 settings.typical_acceleration, 0.0, 1.0, 0.0], (nj, 1))
+        self.typical[:, GAIN] = settings.typical_torque * limit
 
     def covariance(self, covariance: np.ndarray, learned: np.ndarray, gain: float | None
                    ) -> np.ndarray:

@@ -117,6 +117,7 @@ class Prior:
             tight[at] = min(tight[at], stated.deviation[k, j])
             # Of gains that are stated to be bad no worse ones are asked for.
             wide[at] = max(wide[at], stated.unknown[k, j] if k != GAIN else UNKNOWN[GAIN])
+        wide[place[:, [GAIN, OFFSET]]] *= settings.unknown_reading_factor
         # An inertia of links that is wrong reads as an armature.
         at = place[:, ARMATURE]
         inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-model.n_joints:]

@@ -23,23 +23,21 @@ class LearnerSettings:
     # Weights of the equations
     base_correlation: float = 4.0       # blocks of the base that count as one: they share errors
     swing_correlation: float = 2.0      # the same of a swinging joint
-    outlier: float = 6.0                # squared residual over its variance that loses weight
+    # Squared residual over its variance that loses weight, and that counts for it at most.
+    outlier: float = 6.0
     spread_rate: float = 0.01           # share by which a block changes the residual variances
-    spread_clip: float = 9.0            # variances that a squared residual counts for at most
-    spread_floor: float = 0.02          # and at least
     spread_blocks: float = 6.0          # blocks that the first guess of a variance counts for
-    misfit_rate: float = 0.1            # as spread_rate, of what the parameters in use leave
-    misfit_clip: float = 3.0            # as spread_clip, likewise
     acceleration_noise: float = 3.0     # deviations within which an acceleration may be noise
     force_prior: float = 3.0            # weights, of a foot's force before its joints are read
     moment_arm: float = 0.1             # m, of a foot's moment to its force in that prior
     first_base_residual: float = 0.02   # weights, of the base's equations: first guess
-    first_joint_residual: float = 0.01  # torque limits, of the joints' equations: first guess
+    first_residual: float = 0.01        # torque limits, of the joints' equations, and usual
     torque_model_error: float = 1e-3    # torque limits, known to nobody
     noise_limit: float = 0.6            # largest share of information that is a regressor's noise
     lying_height: float = 0.45          # nominal heights; below, belly or knees may bear the base
 
     # Prior
+    unknown_reading_factor: float = 2.0     # deviations of unknown gain and offset, once rejected
     link_inertia: float = 0.02          # deviation of a leg's inertia about a joint, as a share
     read_delay: float = 2e-4            # s, of torques and of the IMU, read from robots without
     imu_delay_deviation: float = 3e-4   # s, of robots whose IMU is not late
@@ -52,19 +50,21 @@ class LearnerSettings:
     # Hypotheses; odds are natural logarithms
     # Deviations by which data reject a stated value, and beyond which it is reported.
     rejection: float = 5.0
-    friction_odds: float = 5.0          # of unknown friction and damping to stated ones; of gains
+    friction_odds: float = 5.0          # of unknown friction and damping to stated ones
     armature_odds: float = 3.0          # of unknown armatures to stated ones
     armature_deviation: float = 0.3     # share of an armature that wrong masses pass for
     effort_delay_odds: float = 1.0      # of an unknown delay of torques to a small one
     right_gain_odds: float = 3.0        # of right gains before there are data
+    gain_odds: float = 4.0              # of wrong gains to all else
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
+    secondary_weight: float = 0.5       # of loads' deviations once gains are rejected
     mass_deviation: float = 0.04        # error of all masses alike, as a share
 
     # Doubt about torques
-    usual_residual: float = 0.008       # torque limits, of a swinging joint of a right model
     typical_slip: float = 0.7           # typical motion before any is known: tanh(v / v_friction)
     typical_speed: float = 3.0          # rad/s
     typical_acceleration: float = 50.0  # rad/s^2
+    typical_torque: float = 0.3         # torque limits
     moving_speed: float = 0.3           # rad/s, above which a joint's motion is typical
     typical_rate: float = 0.1           # share by which an estimate changes typical motion
 
