@@ -355,19 +355,22 @@ def eliminate_branches(rows, ends, width, tolerance):
 
 
 @lean_kernel
-def substitute(rows, width):
-    """Replace ``rows = [L^-T X, D L]`` of an M without branches by ``[M^-1 X, D L]``."""
+def substitute(rows, ends, width):
+    """Replace ``rows = [L^-T X, D L]`` by ``[M^-1 X, D L]``."""
     for j in range(rows.shape[0]):
         i = 0
-        while i + 2 < j:
-            x, y, z = rows[j, width + i], rows[j, width + i + 1], rows[j, width + i + 2]
-            for c in range(width):
-                rows[j, c] -= x * rows[i, c] + y * rows[i + 1, c] + z * rows[i + 2, c]
-            i += 3
         while i < j:
-            x = rows[j, width + i]
-            for c in range(width):
-                rows[j, c] -= x * rows[i, c]
-            i += 1
+            if ends[i] <= j:        # of another branch
+                i = ends[i]
+            elif i + 2 < j:
+                x, y, z = rows[j, width + i], rows[j, width + i + 1], rows[j, width + i + 2]
+                for c in range(width):
+                    rows[j, c] -= x * rows[i, c] + y * rows[i + 1, c] + z * rows[i + 2, c]
+                i += 3
+            else:
+                x = rows[j, width + i]
+                for c in range(width):
+                    rows[j, c] -= x * rows[i, c]
+                i += 1
         for c in range(width):
             rows[j, c] *= rows[j, width + j]

@@ -3,7 +3,7 @@
 """On-line estimation of ground reactions from joint states and an IMU."""
 # Arguments that the kernels share:
 #
-#   layout, settings      records of filter.layout.LAYOUT and filter.layout.SETTINGS
+#   layout, settings      records of filter.layout.LAYOUT and of settings, by name
 #   robot, feet, tree     a filter.layout.Robot, its FeetTable and Tree
 #   scratch, tracking     filter.layout.Scratch and filter.layout.Tracking
 #   window, row, middle   measurements: (samples, input_size), the newest, the one estimated

@@ -42,7 +42,6 @@ from legged_dynamics.dynamics.kinematics import (
     frame_poses,
 )
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.estimation.settings import (
@@ -61,7 +60,7 @@ from legged_dynamics.spatial.layout import get3
 
 
 @part
-def _hysteresis(p, down, settings):
+def hysteresis(p, down, settings):
     """Return whether a foot counts as in contact (1 or 0), by probability and last flag."""
     if p > settings.on:
         return 1.0
@@ -113,8 +112,8 @@ class ContactLevels:
         """
         Yield the levels of each foot, as fractions of the weight.
 
-        Contact threshold (even odds), error of a swing foot, error by noise and doubt, and by
-        doubt alone. ``doubt`` (nv,): actuator torque variance [(N m)^2].
+        Contact threshold (even odds), error of a swing foot, and error by noise and doubt.
+        ``doubt`` (nv,): actuator torque variance [(N m)^2].
         """
         settings, weight, nf = self._settings, self._weight, len(self._legs)
         scale = np.sqrt(self._stated + (self._friction if doubt is None else doubt)
@@ -133,7 +132,7 @@ class ContactLevels:
                                                         self._largest)
             threshold = settings.contact_force_threshold or max(
                 min(2.0 * noise, LEVELS.share / nf), min(hidden, LEVELS.doubted_share / nf))
-            yield threshold, max(noise, hidden), error, doubted
+            yield threshold, max(noise, hidden), error
 
 
 def _leg_length(model: RobotModel, config: RobotConfig) -> float:
@@ -154,7 +153,7 @@ def _leg_length(model: RobotModel, config: RobotConfig) -> float:
 
 def motion_levels(model: RobotModel, config: RobotConfig,
                   settings: EstimatorSettings) -> dict[str, float]:
-    """Return the levels of contact without torque, named as in `filter.layout.SETTINGS`."""
+    """Return the levels of contact without torque, by the names that kernels use."""
     leg = _leg_length(model, config)
     speed = float(np.sqrt(GRAVITY * leg))
     # Noise of a foot's speed: that of its leg's joints, each at about a leg's length.
@@ -234,12 +233,6 @@ def update_place(lift, i, down, loaded, dt):
 # and moves against them faster than this part of sqrt(g l).
 RAISED = 0.015
 FAST = 0.05
-
-
-@part
-def _doubt_weight(settings, error):
-    """Return how far an error of the forces by doubt of torques [weights] is doubted, 0 to 1."""
-    return error * error / (error * error + settings.largest_noise * settings.largest_noise)
 
 
 @part
@@ -353,23 +346,16 @@ def clear_given_air(feet, layout, row, found):
 
 
 @part
-def update_contact(arrays, layout, settings, normal, dt, results):
+def update_contact(arrays, layout, settings, dt, results):
     """
-    Update each foot's contact probability and flag by its force; ``normal``: base axes.
+    Update each foot's contact probability and flag by its force.
 
     The force of a foot that is more likely up than down is mixed with zero.
     """
     robot, tracking, row = arrays.robot, arrays.tracking, arrays.window[-1]
     contact, lift, feet_at = arrays.memory.contact, arrays.memory.lift, results.feet
     x, P = arrays.memory.forces.state, arrays.memory.forces.covariance
-    feet, swings = robot.feet, arrays.scratch.vectors[WEIGHTS]
-    doubted = False
-    for i in range(feet.index.shape[0]):
-        doubted = doubted or _doubt_weight(
-            settings, robot.contact_levels[i, 3]) > settings.least_doubt
-    if doubted:
-        find_swinging(feet, arrays.scratch.bodies, feet_at.states, normal,
-                      GRAVITY / settings.natural_frequency ** 2, swings)
+    feet = robot.feet
     for i in range(feet.index.shape[0]):
         threshold = robot.contact_levels[i, 0]
         force, variance = normal_force(P, x, feet.index[i, START], get3(feet_at.normals, i, 0))
@@ -383,11 +369,8 @@ def update_contact(arrays, layout, settings, normal, dt, results):
                 robot, settings, i, 2.0 * threshold * settings.weight, variance),
                 settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
-        if doubted:
-            evidence -= settings.swing_evidence * swings[i] * _doubt_weight(
-                settings, robot.contact_levels[i, 3])
         p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
-        down = _hysteresis(p, contact.flag[i], settings)
+        down = hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):

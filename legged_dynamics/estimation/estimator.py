@@ -216,7 +216,7 @@ class GroundReactionEstimator:
 
     def _restart(self) -> None:
         """Forget all measurements, but not what they taught of the actuators."""
-        self._kept[:] = 0.0
+        self._kept[:] = self._out[:] = 0.0
         memory = self._arrays.memory
         memory.contact.probability[:] = 0.5
         memory.tilt[TILT.up:TILT.up + 3] = memory.ground.normal[:] = 0.0, 0.0, 1.0
@@ -276,7 +276,6 @@ class GroundReactionEstimator:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, stamp)
         arrays.stamps[-1] = stamp
-        self._out.fill(0.0)
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
         if mode == codes.BY_MOTION:
@@ -401,37 +400,50 @@ class GroundReactionEstimator:
         floating = self.model.floating
         mount = self.model.frame((floating and self.config.imu_link) or self.config.base_link
                                  or self.model.base_link)
-        packed = np.zeros(1, codes.SETTINGS)
         weight = self.model.total_mass * GRAVITY
         size = robot_size(self.model, self.config)
         linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)
         momentum = momentum_time(s.rate, s.half_window)
-        values = {
+        # A deviation is one standard deviation.
+        return codes.record({
             **asdict(TUNED), **motion_levels(self.model, self.config, s),
-            'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
+            'cutoff': s.force_cutoff,                       # Hz, of the low-pass of the forces
+            # Largest log-likelihood ratios: by the load, without torque; because a foot has not
+            # risen, with torque.
+            'force_evidence': s.contact_force_evidence,
             'motion_evidence': s.contact_motion_evidence,
-            'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,
-            'weight': weight, 'arm': s.prior_length,
-            'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
+            'switching_rate': s.contact_switching_rate,     # 1/s
+            'on': s.contact_on, 'off': s.contact_off,
+            'weight': weight,                               # N
+            'arm': s.prior_length,                          # m, moment over force of a flat foot
+            'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,     # N^2
+            # s, deviation of an error of momentum over that of its derivative; its share that
+            # stays in a sample
             'momentum_time': momentum, 'momentum_keep': 1.0 - 0.5 / (momentum * s.rate) ** 2,
+            # rad/s^2 and m/s^2, white noise of the base's acceleration; the variance of the
+            # accelerometer's bias over that of its noise; the same without an IMU
             'angular_noise': floating * acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': floating * linear,
             'linear_slow': (noise.accelerometer_bias / linear) ** 2 if linear > 0.0 else 1.0,
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
+            # m/s^2, of noise and bias together
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
-            'slow_samples': slow_samples(s.rate), 'jump_share': jump_share(s.rate),
+            'slow_samples': slow_samples(s.rate),       # after which an error varies slowly
+            # Error of the accelerometer's mean over its jump; samples that the IMU is late.
+            'jump_share': jump_share(s.rate), 'imu_late': 0.0,
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen,
             'natural_frequency': size.natural_frequency,
-            'two_samples': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
+            'two_samples': s.half_window == 0,   # 1: a tick lies between two samples
+            'effort_gain': noise.effort_gain,           # deviation of the gain of torque sensors
+            'scale_doubt': 0.0,     # deviation of what all forces are wrong by alike, as a share
+            # Place in the window, or after it, of the efforts that belong; s, how old they are.
+            'effort_at': 0.0, 'effort_age': 0.0,
             'use_base': floating and s.fusion != 'torque_only',
             'use_torque': s.fusion != 'base_only',
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
             **external_settings(self.model, self.feet, s.external_link, s.external_point,
-                                s.external_force, s.external_moment, s.prior_length)}
-        for name, value in values.items():
-            packed[name] = value
-        return packed
+                                s.external_force, s.external_moment, s.prior_length)})
 
     def _fill(self, robot: Robot, table: FeetTable) -> None:
         """Copy the robot's constants into the arrays that the kernel sees."""

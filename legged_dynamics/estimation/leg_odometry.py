@@ -16,6 +16,7 @@ from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import odometry_tick as codes
 from legged_dynamics.estimation.attitude import TILT_GAIN
+from legged_dynamics.estimation.filter.layout import record
 from legged_dynamics.estimation.measurement import Measurement, misfit
 from legged_dynamics.estimation.odometry_tick import BASE, PLACE
 from legged_dynamics.estimation.settings import check_floating_robot
@@ -347,8 +348,7 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) ->
     velocity = noise.of_joints('velocity', model, config.joints)
     mount = model.frame(config.imu_link or config.base_link or model.base_link)
     turn = max(noise.orientation, NUMBERS.least_turn_noise)
-    packed = np.zeros(1, codes.PARAMETERS)
-    values = {
+    return record({
         'gyro': max(noise.gyro, NUMBERS.least_rate_noise), 'orientation': turn,
         'heading': float(settings.heading == 'imu'),
         'tilt_rate': _tilt_rate(noise.gyro, noise.gyro_bias, turn),
@@ -357,10 +357,7 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) ->
         'slip_distance': settings.slip_distance, 'settling': settings.settling,
         'acceleration': float(np.hypot(noise.accelerometer, settings.acceleration_error)),
         'position_rate': settings.position_rate, 'flat_ground': float(settings.flat_ground),
-        'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p}
-    for name, value in values.items():
-        packed[name] = value
-    return packed
+        'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p})
 
 
 def _tilt_rate(gyro: float, bias: float, orientation: float) -> float:

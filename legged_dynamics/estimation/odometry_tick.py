@@ -14,7 +14,7 @@ One sample of leg odometry, as one kernel.
 
 A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns by ``phi``.
 
-``R`` is the base's orientation, ``R_imu`` the IMU's, ``p`` a record of `PARAMETERS`, ``A`` and
+``R`` is the base's orientation, ``R_imu`` the IMU's, ``p`` the record of `leg_odometry`, ``A`` and
 ``b`` normal equations.
 """
 from __future__ import annotations
@@ -256,11 +256,6 @@ def _settle_places(feet, places, states, contact, memory, p, dt):
 
 # -------------------------------------------------------------------------------------------------
 # One sample.
-
-PARAMETERS = np.dtype((np.record, [(name, np.float64) for name in (
-    'gyro', 'orientation', 'heading', 'tilt_rate', 'velocity', 'creep', 'foothold',
-    'slip_distance', 'settling', 'acceleration', 'position_rate', 'flat_ground')]
-    + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
 class _BaseColumns(NamedTuple):

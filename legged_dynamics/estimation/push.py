@@ -62,7 +62,7 @@ EXTERNAL_FORCE = 0.0011
 def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: Sequence[float],
                       force: float, moment: float, length: float) -> dict[str, Any]:
     """
-    Return the settings of the pushed link, named as in `layout.SETTINGS`.
+    Return the settings of the pushed link, by the names that kernels use.
 
     ``link`` empty: the base; ``force``, ``moment``: standard deviations, 0: from the
     weight.
@@ -74,6 +74,7 @@ def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: 
     on_leg = any(set(model.chain(frame.body)) & set(model.chain(model.frame(foot).body))
                  for foot in feet) if frame.body > 0 else False
     force = force or EXTERNAL_FORCE * model.total_mass * GRAVITY
+    # The body that is pushed, -1 for the base; the link's orientation on it, where that acts [m].
     return {'external_body': frame.body if link or any(point) else -1,
             'R_external': frame.pose.R.ravel(),
             'p_external': frame.pose.p + frame.pose.R @ np.asarray(point),
@@ -279,13 +280,6 @@ def _variance_about_point(grasp, slow, nc, k):
 
 
 @part
-def sample_weight(settings, slow, k):
-    """Return the weight, 0 to 1, of a sample for wrench component k."""
-    unit = settings.unsure_push * settings.weight * (1.0 if k < 3 else settings.arm)
-    return 1.0 / (1.0 + slow / (unit * unit))
-
-
-@part
 def _push_process_noise(settings, push, push_variance, k, off, spread, slow, dt):
     """
     Return the process noise of component k of the wrench in a tick of a push, a variance; else 0.
@@ -296,16 +290,15 @@ def _push_process_noise(settings, push, push_variance, k, off, spread, slow, dt)
     whole, left = off
     # An error that is slow is no push before it is one of so many deviations.
     deviation = math.sqrt(spread + (settings.slow_level / settings.push_level) ** 2 * slow)
-    share, opened = min(dt / settings.push_time, 1.0 / settings.push_samples), False
+    share, opened = 1.0 / settings.push_samples, False
     # The whole wrench shows that there is a push, the rest that a push has changed.
     for at, size in ((PUSH.whole, whole), (PUSH.change, left)):
-        score = min(max(size / deviation, -settings.push_clip), settings.push_clip)
+        score = min(max(size / deviation, -settings.slow_level), settings.slow_level)
         push[k, at] += share * (score - push[k, at])
         opened = opened or math.fabs(push[k, at]) > settings.push_level
     share = min(dt / settings.beyond_time, 1.0)
-    limit = settings.push_clip * math.sqrt(spread + slow)
-    push[k, PUSH.beyond] += (share * sample_weight(settings, slow, k)
-                             * min(max(left - push[k, PUSH.beyond], -limit), limit))
+    limit = settings.slow_level * math.sqrt(spread + slow)
+    push[k, PUSH.beyond] += share * min(max(left - push[k, PUSH.beyond], -limit), limit)
     # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
     push_variance[N_EXTRA + k] = spread * share * share / (2.0 - share)
     level = settings.slow_level * math.sqrt(slow + push_variance[N_EXTRA + k])
@@ -439,7 +432,7 @@ def update_mass_error(settings, tracking, mass, pushed, dt):
     g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
     share = settings.pushed_share * dt if pushed else dt
     for e in range(6):
-        weight[e] = share * sample_weight(settings, slow[e], e) / (1.0 if e < 3 else arm2)
+        weight[e] = share / (1.0 if e < 3 else arm2)
     for r in range(4):
         for c in range(5):
             total = 0.0

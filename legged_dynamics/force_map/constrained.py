@@ -254,7 +254,7 @@ def _contact_dynamics(integers, floats):
     if not eliminate_branches(system, s.no_branches, n_right, PIVOT_TOLERANCE):
         _fill_system(K, n_right, width, vectors, system)
         return REDUNDANT
-    substitute(system, n_right)
+    substitute(system, s.no_branches, n_right)
     return SOLVED
 
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.estimation.filter.layout import LAYOUT, SETTINGS, allocate, make_layout
+from legged_dynamics.estimation.filter.layout import LAYOUT, allocate, make_layout
 from legged_dynamics.estimation.filter.memory import N_EXTRA
 from legged_dynamics.estimation.ground_reaction import places_of_results
 
@@ -22,7 +22,7 @@ def arrays_in(parts):
 def test_memory_and_results_each_fill_one_array(sizes):
     layout = make_layout(*sizes)
     assert layout.dtype is LAYOUT
-    arrays, kept, out = allocate(layout, np.zeros(1, SETTINGS), 3)
+    arrays, kept, out = allocate(layout, np.zeros(1), 3)
     for flat, group in ((kept, arrays.memory), (out, arrays.results)):
         for part in arrays_in(group):
             part += 1
@@ -36,7 +36,7 @@ def test_memory_and_results_each_fill_one_array(sizes):
 
 def test_every_result_has_a_place():
     layout = make_layout(31, 6, 21, 2)
-    arrays, _, out = allocate(layout, np.zeros(1, SETTINGS), 2)
+    arrays, _, out = allocate(layout, np.zeros(1), 2)
     out[:] = np.arange(len(out))
     places = places_of_results(layout, 2)
     assert len(places) == len(list(arrays_in(arrays.results)))

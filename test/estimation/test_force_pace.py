@@ -39,7 +39,7 @@ def test_a_load_that_goes_from_foot_to_foot_wakes_all_feet_and_they_rest_again()
     forces[20:, 0, 2], forces[20:, 3, 2] = -60.0, 60.0
     pace = np.array(paces(forces))
     assert (pace[:20] == TUNED.slowest_rate).all() and pace[20] > 100 * TUNED.slowest_rate
-    later = 20 + int(0.5 * TUNED.rate_time / DT)
+    later = 20 + int(TUNED.recent / DT)
     assert pace[later] > 0.5 * pace[20]         # the next foot lands or leaves soon
     assert pace[-1] == TUNED.slowest_rate
 

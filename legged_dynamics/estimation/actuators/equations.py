@@ -65,11 +65,7 @@ class BlockConstants(NamedTuple):
     swing_correlation: int = 1
     outlier: int = 1
     spread_rate: int = 1
-    spread_clip: int = 1
-    spread_floor: int = 1
     spread_blocks: int = 1
-    misfit_rate: int = 1
-    misfit_clip: int = 1
     acceleration_noise: int = 1
     force_prior: int = 1
     moment_arm: int = 1
@@ -294,8 +290,8 @@ def _add_swinging(x, j):
         left -= phi[k] * x.theta[x.place[j, k]]
         missed -= phi[k] * x.used[x.place[j, k]]
     # What actuators leave unexplained is there in every block; impacts are not.
-    most = c[CONSTANT.misfit_clip] * (x.misfit[j] + x.noise[j])
-    x.misfit[j] += max(c[CONSTANT.misfit_rate], 1.0 / (x.heard[j] + 1.0)) * (
+    most = c[CONSTANT.outlier] * (x.misfit[j] + x.noise[j])
+    x.misfit[j] += max(c[CONSTANT.spread_rate], 1.0 / (x.heard[j] + 1.0)) * (
         min(missed * missed, most) - x.misfit[j])
     spread = x.spread[6 + j]
     variance = spread + x.uncertain[j]
@@ -316,8 +312,7 @@ def _add_swinging(x, j):
 def _spread_step(c, blocks, square, spread):
     """Return by how much a squared residual less its noise changes a residual variance."""
     return max(c[CONSTANT.spread_rate], 1.0 / (blocks + c[CONSTANT.spread_blocks])) * (
-        min(max(square, c[CONSTANT.spread_floor] * spread), c[CONSTANT.spread_clip] * spread)
-        - spread)
+        min(max(square, 0.0), c[CONSTANT.outlier] * spread) - spread)
 
 
 @part

@@ -93,11 +93,11 @@ class Findings:
         """Yield frictions, armatures and gains that are stated otherwise than they are."""
         settings = self._settings
         for each in (
-                (FRICTION, Fault.FRICTION_MISSTATED, settings.friction_effect,
+                (FRICTION, Fault.FRICTION_MISSTATED, settings.effect,
                  settings.friction_tolerance),
                 (ARMATURE, Fault.ARMATURE_MISSTATED, settings.armature_effect,
                  settings.armature_tolerance),
-                (GAIN, Fault.GAIN_MISSTATED, settings.gain_effect, settings.gain_tolerance)):
+                (GAIN, Fault.GAIN_MISSTATED, settings.effect, settings.gain_tolerance)):
             yield from self._of_parameter(*each, value, covariance, typical)
 
     def _of_parameter(self, row: int, fault: Fault, effect: float, tolerance: float,
@@ -118,7 +118,7 @@ class Findings:
         off = np.abs(np.maximum(value, 0.0) - was)
         torque = off * factor
         bad = (self._in_legs & (torque > effect * self._bears)
-               & (off > tolerance * was) & (off > self._settings.finding_deviations * sigma))
+               & (off > tolerance * was) & (off > self._settings.rejection * sigma))
         if not bad.any():
             return
         worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))

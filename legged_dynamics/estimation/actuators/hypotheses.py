@@ -159,8 +159,7 @@ class Hypotheses:
         errors = self._force_error * np.sqrt(
             np.diag(information)[self._parameters.base_force].sum() / sensed)
         # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
-        z[-1] = (settings.rejection / settings.imu_delay_rejection
-                 * max(late - max(settings.imu_delay_deviation, errors), 0.0)
+        z[-1] = (max(late - max(settings.imu_delay_deviation, errors), 0.0)
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one.

@@ -116,8 +116,6 @@ class ActuatorLearner:
             self._recall(self._record.read(self.names))
         self._working = False
         self._work: Iterator[None] = iter(())
-        # Steps of an estimate in a sample: it takes as long at any rate.
-        self._steps = max(round(settings.step_rate / rate), 1)
         for _ in self._solve():
             pass
 
@@ -154,7 +152,7 @@ class ActuatorLearner:
         """
         Learn from a block of measurements, or go on with what follows from the last one.
 
-        A new estimate is made in steps, few in each call: no call is long.
+        A new estimate is made in steps, one in each call: no call is long.
 
         Parameters
         ----------
@@ -169,10 +167,9 @@ class ActuatorLearner:
         """
         regression = self.regression
         if not regression.complete:
-            for _ in range(self._steps):
-                if next(self._work, DONE) is DONE:
-                    self._working = False
-                    return True
+            if next(self._work, DONE) is DONE:
+                self._working = False
+                return True
         elif regression.add_block(up) and not self._working and regression.is_due():
             self._work, self._working = self._renew(), True
             next(self._work)
@@ -204,7 +201,7 @@ class ActuatorLearner:
         regression = self.regression
         keep, new = regression.forget()
         self.velocity.count(keep, new * len(self.stated.limit))
-        if (regression.swung >= self._settings.velocity_delay_blocks and regression.block >= 3
+        if (regression.swung > 0.0 and regression.block >= 3
                 and self.velocity.update(regression.x.lag)):
             regression.clear()          # what is learned begins anew, by rows corrected alike
             regression.restart()
@@ -286,7 +283,7 @@ class ActuatorLearner:
         stated = float(self.stated.value[DELAY, 0])
         if not self.hypotheses.rejected[self.parameters.effort_delay]:
             return stated
-        unread = self._settings.effort_delay
+        unread = self._settings.read_delay
         late = max(float(self._estimate.theta[self.parameters.effort_delay]) + unread, 0.0)
         if -unread < late - stated < self._settings.effort_delay_effect:
             return stated
@@ -295,7 +292,7 @@ class ActuatorLearner:
     @property
     def imu_late(self) -> float:
         """How late the IMU's readings are found to be [s]."""
-        return float(self._estimate.theta[-1]) + self._settings.imu_delay
+        return float(self._estimate.theta[-1]) + self._settings.read_delay
 
     def _find(self) -> Iterator[None]:
         """Compare what was learned with what is stated."""
@@ -316,7 +313,7 @@ class ActuatorLearner:
         # A torque is held for a sample: what moves a joint is older by half of it, and that half
         # is in the delay that is found, but not in the age that is stated.
         held = stated + HELD * self._period if stated > 0.0 else 0.0
-        effort = self._estimate.theta[parameters.effort_delay] + settings.effort_delay
+        effort = self._estimate.theta[parameters.effort_delay] + settings.read_delay
         for fault, at, value, was, key, written, least in (
                 (Fault.EFFORT_LATE, parameters.effort_delay, effort, held, 'noise.effort_age',
                  self.effort_age, settings.effort_delay_effect),
@@ -325,7 +322,7 @@ class ActuatorLearner:
                  settings.imu_delay_effect)):
             sigma = self._deviation[at]
             if self.hypotheses.rejected[at] and value - was > max(
-                    least, settings.imu_delay_rejection * sigma):
+                    least, settings.rejection * sigma):
                 yield delay_finding(fault, 'delay', key, (value, sigma), written)
         velocity = self.velocity
         if velocity.late > velocity.least:
@@ -344,11 +341,10 @@ class TorqueDoubt:
                  settings: LearnerSettings):
         nj = len(limit)
         self._parameters, self._settings = parameters, settings
-        self._usual = effort_noise ** 2 + (settings.usual_residual * limit) ** 2
-        self.typical = np.stack([
-            np.full(nj, settings.typical_slip), np.full(nj, settings.typical_speed),
-            settings.typical_load * limit, np.full(nj, settings.typical_acceleration),
-            settings.typical_torque * limit, np.ones(nj), settings.typical_torque_rate * limit], 1)
+        self._usual = effort_noise ** 2 + (settings.first_residual * limit) ** 2
+        self.typical = np.tile([settings.typical_slip, settings.typical_speed, 0.0,
+                                settings.typical_acceleration, 0.0, 1.0, 0.0], (nj, 1))
+        self.typical[:, GAIN] = settings.typical_torque * limit
 
     def covariance(self, covariance: np.ndarray, learned: np.ndarray, gain: float | None
                    ) -> np.ndarray:

@@ -112,21 +112,18 @@ class Prior:
         mean, tight, wide = np.zeros(n), np.full(n, np.inf), np.zeros(n)
         value = stated.value.copy()
         value[GAIN] = 0.0           # theta has what is missing of it
-        looser = np.full(len(PARAMETERS), settings.unknown_factor)
-        looser[[GAIN, OFFSET]] = settings.unknown_reading_factor
         for (j, k), at in np.ndenumerate(place):
             mean[at] = value[k, j]
             tight[at] = min(tight[at], stated.deviation[k, j])
             # Of gains that are stated to be bad no worse ones are asked for.
-            unknown = stated.unknown[k, j] if k != GAIN else UNKNOWN[GAIN]
-            wide[at] = max(wide[at], unknown * looser[k])
+            wide[at] = max(wide[at], stated.unknown[k, j] if k != GAIN else UNKNOWN[GAIN])
+        wide[place[:, [GAIN, OFFSET]]] *= settings.unknown_reading_factor
         # An inertia of links that is wrong reads as an armature.
         at = place[:, ARMATURE]
         inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-model.n_joints:]
         np.maximum.at(tight, at, np.minimum(settings.link_inertia * inertia, wide[at]))
-        mean[parameters.effort_delay] -= settings.effort_delay
-        mean[-1] = -settings.imu_delay
-        tight[-1], wide[-1] = settings.imu_delay_deviation, settings.unknown_imu_delay
+        mean[[parameters.effort_delay, -1]] -= settings.read_delay
+        tight[-1], wide[-1] = settings.imu_delay_deviation, UNKNOWN[DELAY]
         # A force that stays, of the accelerometer; mass and first moment of a load.
         errors, mass = config.noise, model.total_mass
         share = max(errors.mass, settings.base_share)
@@ -141,7 +138,8 @@ class Prior:
         tight = np.where(np.isfinite(tight), tight, 1.0)    # where no joint has it
         self.mean, self.tight, self.wide = mean, tight, np.maximum(wide, tight)
         self.mass_variance = share ** 2
-        self.free = self.wide <= 1.5 * self.tight
+        self.free = self.wide <= self.tight
+        self.free[parameters.offsets] = False       # used as learned in any case
         # Of gains nothing is a value, unless they are said to be worse than usual.
         gains = parameters.gains
         self.free[gains] = self.tight[gains] > 1.5 * UNKNOWN[GAIN]

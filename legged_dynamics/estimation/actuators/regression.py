@@ -52,7 +52,7 @@ class Regression:
         self._settings, rate = settings, rows.rate
         self.block = max(round(settings.block_time * rate), 2)     # samples
         self.x = self._arrays(model, config, rows, parameters, prior)
-        self._packed, self.rows = pack(self.x), self.x.rows
+        self._packed, self.rows, self._size = pack(self.x), self.x.rows, len(self.x.rows)
         self._period, self._first, self._first_ns, self._last_ns = 1.0 / rate, 0, 0, 0
         self._filled = self._skip = 0
         self._blocks, self._span, self._swung = 0, 0.0, 0.0     # since the last estimate
@@ -91,7 +91,7 @@ class Regression:
                  + (settings.torque_model_error * stated.limit) ** 2)
         base = settings.first_base_residual * weight
         spread = np.concatenate([[base ** 2] * 3, [(base * leg_length) ** 2] * 3,
-                                 (settings.first_joint_residual * stated.limit) ** 2])
+                                 (settings.first_residual * stated.limit) ** 2])
         return Learning(
             # Writable like those of the tick: its parts are then compiled for both at once.
             tree=Tree(model.tree.topology.copy(), bare),
@@ -112,7 +112,7 @@ class Regression:
     @property
     def complete(self) -> bool:
         """Whether a block is complete."""
-        return self._filled == len(self.rows)
+        return self._filled == self._size
 
     @property
     def swung(self) -> float:
@@ -124,14 +124,15 @@ class Regression:
         if self._skip > 0:
             self._skip -= 1
             return False
-        if self.complete:           # the last block was not learned from
-            self._filled = 0
-        self.rows[self._filled] = row
-        if not self._filled:
+        filled = self._filled
+        if filled == self._size:    # the last block was not learned from
+            filled = 0
+        self.rows[filled] = row
+        if not filled:
             self._first, self._first_ns = 0, stamp_ns
         self._last_ns = stamp_ns
-        self._filled += 1
-        return self.complete
+        self._filled = filled + 1
+        return filled + 1 == self._size
 
     def restart(self) -> None:
         """Start a new block: the next row does not follow the last one."""
@@ -166,8 +167,6 @@ class Regression:
     def is_due(self) -> bool:
         """Return whether there are enough new blocks for an estimate."""
         settings, since = self._settings, self._blocks * self._span
-        if since < settings.first_interval:
-            return False
         swung = self.swung
         if not self._swung < swung < settings.first_blocks and since < (
                 settings.settled_interval if self._settled else settings.interval):
@@ -221,7 +220,7 @@ class VelocityDelay:
 
     def __init__(self, stated: float, rate: float, settings: LearnerSettings):
         self.late = self._stated = stated
-        self.least = max(settings.velocity_delay, settings.velocity_delay_samples / rate)
+        self.least = settings.velocity_delay / rate
         self.deviation = self.noise = self._count = 0.0
         self._settings, self._period = settings, 1.0 / rate
 
@@ -240,9 +239,8 @@ class VelocityDelay:
             self.noise = settings.velocity_noise_factor * math.sqrt(noise / self._count)
         # Four blocks count as one.
         self.deviation = math.sqrt(4.0 * noise / (self._count * motion))
-        least = settings.velocity_delay_share * self.late or self.least
         # Of slow motion the ratio is of small numbers: it counts once known to half a sample.
-        if abs(late) < max(least, settings.finding_deviations * self.deviation) or (
+        if abs(late) < max(self.least, settings.rejection * self.deviation) or (
                 self.deviation > 0.5 * self._period):
             return False
         self.late = max(self.late + late, 0.0)

@@ -12,10 +12,9 @@ class LearnerSettings:
 
     # Schedule
     block_time: float = 0.01            # s, of a block
-    first_interval: float = 0.05        # s between estimates, at first
-    first_blocks: float = 100.0         # blocks with swinging legs that "at first" lasts for
+    # Blocks with swinging legs at first, in which one estimate follows on another.
+    first_blocks: float = 100.0
     interval: float = 0.5               # s between estimates after that
-    step_rate: float = 500.0            # 1/s, of an estimate's steps: each is shorter than a tick
     settling_time: float = 10.0         # s after which most blocks are left out
     skipped_blocks: int = 3             # of four that are left out then
     settled_interval: float = 2.0       # s between estimates then
@@ -24,30 +23,24 @@ class LearnerSettings:
     # Weights of the equations
     base_correlation: float = 4.0       # blocks of the base that count as one: they share errors
     swing_correlation: float = 2.0      # the same of a swinging joint
-    outlier: float = 6.0                # squared residual over its variance that loses weight
+    # Squared residual over its variance that loses weight, and that counts for it at most.
+    outlier: float = 6.0
     spread_rate: float = 0.01           # share by which a block changes the residual variances
-    spread_clip: float = 9.0            # variances that a squared residual counts for at most
-    spread_floor: float = 0.02          # and at least
     spread_blocks: float = 6.0          # blocks that the first guess of a variance counts for
-    misfit_rate: float = 0.1            # as spread_rate, of what the parameters in use leave
-    misfit_clip: float = 3.0            # as spread_clip, likewise
     acceleration_noise: float = 3.0     # deviations within which an acceleration may be noise
     force_prior: float = 3.0            # weights, of a foot's force before its joints are read
     moment_arm: float = 0.1             # m, of a foot's moment to its force in that prior
     first_base_residual: float = 0.02   # weights, of the base's equations: first guess
-    first_joint_residual: float = 0.01  # torque limits, of the joints' equations: first guess
+    first_residual: float = 0.01        # torque limits, of the joints' equations, and usual
     torque_model_error: float = 1e-3    # torque limits, known to nobody
     noise_limit: float = 0.6            # largest share of information that is a regressor's noise
     lying_height: float = 0.45          # nominal heights; below, belly or knees may bear the base
 
     # Prior
-    unknown_factor: float = 1.5         # deviations of an unknown parameter, once rejected
-    unknown_reading_factor: float = 2.0     # the same of gain and offset
+    unknown_reading_factor: float = 2.0     # deviations of unknown gain and offset, once rejected
     link_inertia: float = 0.02          # deviation of a leg's inertia about a joint, as a share
-    effort_delay: float = 2e-4          # s, read from robots without delay
-    imu_delay: float = 2e-4             # s, the same of the IMU
+    read_delay: float = 2e-4            # s, of torques and of the IMU, read from robots without
     imu_delay_deviation: float = 3e-4   # s, of robots whose IMU is not late
-    unknown_imu_delay: float = 3e-3     # s, deviation of an IMU's that is
     load_mass: float = 0.1              # robot masses, deviation of a load that is not stated
     load_moment: float = 0.05           # mass times leg length, of its first moment
     imu_tilt: float = 0.05              # rad, of an IMU that is mounted otherwise than stated
@@ -55,42 +48,36 @@ class LearnerSettings:
     base_share: float = 5e-4            # least error of its mass and of gravity as read, a share
 
     # Hypotheses; odds are natural logarithms
-    rejection: float = 5.0              # deviations by which data reject a stated value
-    imu_delay_rejection: float = 4.0    # the same of the IMU's delay
+    # Deviations by which data reject a stated value, and beyond which it is reported.
+    rejection: float = 5.0
     friction_odds: float = 5.0          # of unknown friction and damping to stated ones
     armature_odds: float = 3.0          # of unknown armatures to stated ones
     armature_deviation: float = 0.3     # share of an armature that wrong masses pass for
     effort_delay_odds: float = 1.0      # of an unknown delay of torques to a small one
-    gain_odds: float = 4.0              # of wrong gains to all else
     right_gain_odds: float = 3.0        # of right gains before there are data
+    gain_odds: float = 4.0              # of wrong gains to all else
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
-    mass_deviation: float = 0.04        # error of all masses alike, as a share
     secondary_weight: float = 0.5       # of loads' deviations once gains are rejected
+    mass_deviation: float = 0.04        # error of all masses alike, as a share
 
     # Doubt about torques
-    usual_residual: float = 0.008       # torque limits, of a swinging joint of a right model
     typical_slip: float = 0.7           # typical motion before any is known: tanh(v / v_friction)
     typical_speed: float = 3.0          # rad/s
-    typical_load: float = 0.2           # torque limits, times slip
     typical_acceleration: float = 50.0  # rad/s^2
     typical_torque: float = 0.3         # torque limits
-    typical_torque_rate: float = 5.0    # torque limits / s
     moving_speed: float = 0.3           # rad/s, above which a joint's motion is typical
     typical_rate: float = 0.1           # share by which an estimate changes typical motion
 
     # Delay of velocities
-    velocity_delay: float = 1e-3        # s, from which on it is corrected
-    velocity_delay_samples: float = 0.75    # and samples: differences of positions are late by 0.5
-    velocity_delay_share: float = 0.3   # of the correction, beyond which it is corrected again
+    # Samples from which on it is corrected: differences of positions are late by 0.5.
+    velocity_delay: float = 0.75
     velocity_noise_factor: float = 2.5  # noise behind a low-pass over that of slopes of positions
-    velocity_delay_blocks: int = 10     # with swinging legs, from which on it is judged
 
     # Findings
     offer_deviations: float = 2.0       # from zero, of a value that is offered
-    finding_deviations: float = 5.0     # beyond which a stated value is wrong
-    friction_effect: float = 0.005      # weights, on a foot's force: smaller ones are not reported
+    # Weights, on a foot's force, of friction and of gain: smaller ones are not reported.
+    effect: float = 0.005
     armature_effect: float = 0.01
-    gain_effect: float = 0.005
     friction_tolerance: float = 0.3     # share by which motors of one kind differ
     armature_tolerance: float = 0.6
     gain_tolerance: float = 0.05

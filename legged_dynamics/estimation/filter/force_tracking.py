@@ -100,7 +100,8 @@ def force_rate(feet, settings, memory, x, P, dt):
         noise = P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
         moved += max(dot(off, off) - settings.explained * noise, 0.0)
     rate = math.sqrt(moved / settings.recent) / settings.weight
-    kept = (1.0 - min(dt / settings.rate_time, 1.0)) * memory.rate[0]
+    # It lasts twice as long: another foot lands or leaves soon.
+    kept = (1.0 - 0.5 * share) * memory.rate[0]
     memory.rate[0] = min(max(rate, kept, settings.slowest_rate), settings.fastest_rate)
     return memory.rate[0]
 
@@ -164,12 +165,19 @@ def covariance_row(columns, grasp, jacobian, e, P, out):
     for k in range(nx):
         out[k] = 0.0
     if e >= 6:
-        j = e - 6
-        for m in range(columns[j, columns.shape[1] - 1]):
-            c = columns[j, m + 1]
+        j, m, count = e - 6, 1, columns[e - 6, columns.shape[1] - 1]
+        while m + 1 < count:        # three at a time: a loop costs more than what it does
+            a, b, c = columns[j, m], columns[j, m + 1], columns[j, m + 2]
+            x, y, z = jacobian[a, j], jacobian[b, j], jacobian[c, j]
+            for k in range(nx):
+                out[k] += x * P[a, k] + y * P[b, k] + z * P[c, k]
+            m += 3
+        while m <= count:
+            c = columns[j, m]
             h = jacobian[c, j]
             for k in range(nx):
                 out[k] += h * P[c, k]
+            m += 1
     else:
         for c in range(nx):
             h = grasp[e, c]
@@ -191,8 +199,17 @@ def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
     slow, slow_innovation = tracking.slow_noise, tracking.slow_innovation
     for r in range(n):
         covariance_row(columns, grasp, jacobian, rows[r], P, gain[r])
-    for r in range(n):
-        for s in range(r + 1):
+    for s in range(n):
+        j = rows[s] - 6
+        if j >= 0 and columns[j, columns.shape[1] - 1] == 3:    # most: written out
+            a, b, c = columns[j, 1], columns[j, 2], columns[j, 3]
+            h, g, m = jacobian[a, j], jacobian[b, j], jacobian[c, j]
+            for r in range(s, n):
+                known = h * gain[r, a] + g * gain[r, b] + m * gain[r, c]
+                S[r, s] += known
+                slow[r, s] += known
+            continue
+        for r in range(s, n):
             known = predict_equation(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known

@@ -127,7 +127,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
                     P[r, k] *= stay
                 for k in range(nx):
                     P[k, r] *= stay
-            if load > 0.02 * settings.weight:
+            if load > settings.unloaded * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
         # Process noise: of the load, along its line of action.
         rate = legs[i, LEG.load_rate]
@@ -194,7 +194,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
         nu[r] *= weight
         for k in range(nx):
             gain[r, k] *= weight
-    change = min(dt / settings.scale_time, 1.0) * min(surprise - 1.0, settings.most_learned)
+    change = min(dt / settings.slip_time, 1.0) * min(surprise - 1.0, settings.most_learned)
     body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change),
                                        settings.least_scale), settings.largest_scale)
     _learn_load_rates(robot.feet, settings, gain, nu, up, legs, dt)
@@ -286,8 +286,8 @@ def _start_learning(feet, settings, up, memory, contact):
         legs[i, LEG.load_rate] = settings.first_load_rate
         legs[i, LEG.correction] = legs[i, LEG.information] = 0.0
         legs[i, LEG.before] = legs[i, LEG.elapsed] = 0.0
-        legs[i, LEG.probability] = legs[i, LEG.mean] = contact.probability[i]
-    memory.body[MOTION.noise_scale], memory.body[MOTION.switches] = 1.0, 0.0
+        legs[i, LEG.probability] = contact.probability[i]
+    memory.body[MOTION.noise_scale] = 1.0
     memory.body[MOTION.slip_variance] = settings.swing_speed ** 2
     memory.body[MOTION.stood] = memory.body[MOTION.rising] = memory.body[MOTION.lifted] = 0.0
 

@@ -120,7 +120,7 @@ def _accelerometer_rows(arrays, layout, settings, G, R, free):
     X[5, 0], X[5, 1] = -p[1], p[0]
     if not eliminate_branches(X, robot.ends, N_RIGHT_SIDES, 0.0):
         return False
-    substitute(X, N_RIGHT_SIDES)
+    substitute(X, robot.ends, N_RIGHT_SIDES)
     # The middle's accelerations belong to its torques and to the wrench that they require.
     at_rest = add(load3(vectors[BASE], 6), cross(load3(vectors[BASE], 3), p))
     for k in range(3):
@@ -165,14 +165,14 @@ def _accelerometer_rows(arrays, layout, settings, G, R, free):
 @part
 def _predict_latest(arrays, layout, settings):
     """Replace the latest state, a copy, and its covariance by those of the newest sample."""
-    robot, tracking, probability = arrays.robot, arrays.tracking, arrays.memory.contact.probability
+    tracking = arrays.tracking
     before, newest = arrays.window[-2], arrays.window[-1]
     x, P = tracking.latest, tracking.latest_covariance
     G, gain = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
     S, nu, free = tracking.block, tracking.block[6], tracking.vector
     if not _accelerometer_rows(arrays, layout, settings, G, S, free):
         return
-    feet, nx = robot.feet, x.shape[0]
+    nx = x.shape[0]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
     w = rotate(R_BI, load3(newest, layout.gyro))
     sensed = load3(newest, layout.acceleration)
@@ -194,11 +194,6 @@ def _predict_latest(arrays, layout, settings):
         return
     whiten(S, gain, nu, 3)
     update_state(x, P, gain, nu, 3)
-    if nu[0] * nu[0] + nu[1] * nu[1] + nu[2] * nu[2] > settings.surprise:
-        for i in range(feet.index.shape[0]):
-            more = (settings.surprise_force * settings.weight) ** 2 * (1.05 - probability[i])
-            for k in range(min(feet.index[i, SIZE], 3)):
-                P[feet.index[i, START] + k, feet.index[i, START] + k] += more
 
 
 # -------------------------------------------------------------------------------------------------
@@ -241,8 +236,7 @@ def _slow_covariance(robot, scratch, P, probability, nc):
     if vectors[BASE_WEIGHTS, 0] > 0.0:
         for k in range(6):      # an unknown push is an error of the base's equation
             vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
-        add_base_information(scratch.grasp, vectors[BEYOND], vectors[BASE_WEIGHTS], information,
-                             vectors[VECTOR])
+        add_base_information(scratch.grasp, vectors[BASE_WEIGHTS], information)
     if not factorize(information, nc):
         return False
     invert_factorized(information, nc)
@@ -343,7 +337,7 @@ def _write_forces(arrays, layout, settings, results):
     for r in range(nc):
         for c in range(nc):
             both = slow[r, c] + scale * x[r] * x[c]
-            found.covariance[r, c] = settings.mean_share * P[r, c] + both
+            found.covariance[r, c] = settings.covariance_share * P[r, c] + both
             found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
     for i in range(feet.index.shape[0]):
         # A sole that is called up bears the light load that it keeps, or with even odds none.
@@ -389,11 +383,11 @@ def track_by_torque(arrays, layout, settings, up, normal, imu, dt, results):
     if not measurement_update(robot.columns, settings, tracking, forces, scratch.grasp,
                               scratch.jacobian, n):
         start_tracking(feet, settings, up, settings.weight, x, P)
-    update_contact(arrays, layout, settings, normal, dt, results)
+    update_contact(arrays, layout, settings, dt, results)
 
     # Forces of the newest sample.
     latest, covariance = tracking.latest, tracking.latest_covariance
-    copy_state(nx, x, P, settings.latest_share, latest, covariance)
+    copy_state(nx, x, P, settings.covariance_share, latest, covariance)
     for k in range(layout.contacts):    # half a tick more
         covariance[k, k] += 0.5 * tracking.process_noise[k]
     if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:

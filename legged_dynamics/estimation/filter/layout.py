@@ -9,8 +9,8 @@ call, with names.
 from __future__ import annotations
 
 import itertools
-from dataclasses import fields
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from legged_dynamics.estimation.filter.memory import (
     Memory,
     N,
 )
-from legged_dynamics.estimation.filter.settings import FilterSettings
 from legged_dynamics.estimation.ground import Ground
 from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import LimitsMemory
@@ -79,58 +78,15 @@ SIZES = ('bodies', 'joints', 'feet_count', 'contacts', 'samples', 'mimics', 'lim
 LAYOUT = np.dtype((np.record, [(name, np.int64) for name in (
     *SIZES, *_input_sizes(0, 0), 'input_size')]))
 
-# Settings of the kernels, with units; a deviation is one standard deviation.
-_REAL_SETTINGS = (
-    'cutoff',                 # Hz, of the low-pass of the forces; 0: none
-    'flight',                 # load on all feet below which the robot flies, of the weight
-    'force_evidence',         # largest log-likelihood ratio by the load, without torque
-    'motion_evidence',        # largest ratio because a foot has not risen, with torque
-    'slip_speed',             # m/s, deviation of a standing foot
-    'swing_speed',            # m/s, deviation of a swinging foot
-    'clearance',              # m, deviation of the height of a standing foot
-    'swing_clearance',        # m, deviation of the height of a swinging foot
-    'natural_time',           # s, sqrt(l / g) with the leg length l
-    'switching_rate',         # 1/s, of contact
-    'on',                     # probability above which a foot counts as in contact
-    'off',                    # probability below which it counts as up
-    'weight',                 # N, of the robot
-    'arm',                    # m, moment over force of a flat foot
-    'observable_variance',    # N^2, largest one of a force that is known
-    'use_base',               # 1: the equations of the base are used
-    'use_torque',             # 1: the equations of the joints are used
-    'angular_noise',          # rad/s^2, of the angular acceleration
-    'angular_unknown',        # rad/s^2, the same without an IMU
-    'linear_noise',           # m/s^2, white noise of the acceleration
-    'linear_unknown',         # m/s^2, the same without an IMU
-    'linear_slow',            # variance of the accelerometer's bias over that of its noise
-    'accelerometer_noise',    # m/s^2, of noise and bias together
-    'gravity',                # m/s^2
-    'reach',                  # m, how far the feet are from the base
-    'two_samples',            # 1: the window has two samples, and a tick lies between them
-    'risen',                  # m, rise of a foot that has left its place
-    'natural_frequency',      # 1/s, sqrt(g / l)
-    'slow_samples',           # samples after which an error counts as slowly varying
-    'jump_share',             # error of the accelerometer's mean over its jump
-    'imu_late',               # samples that the IMU's readings are found to be late
-    'external_force',         # N, deviation of the external force
-    'external_moment',        # N m, deviation of the external moment
-    'external_on_leg',        # 1: the link that is pushed belongs to a leg
-    'effort_gain',            # deviation of the gain of torque sensors
-    'scale_doubt',            # deviation of what all forces are wrong by alike, as a share
-    'momentum_time',          # s, deviation of an error of momentum over that of its derivative
-    'momentum_keep',          # share of an error of momentum that stays in a sample
-    'effort_at',              # place in the window, or after it, of the efforts that belong
-    'effort_age',             # s, of efforts against the positions they come with
-)
-SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
-    *_REAL_SETTINGS, *(field.name for field in fields(FilterSettings)))] + [
-    ('imu_body', np.int64),                     # body that carries the IMU
-    ('R_BI', np.float64, (9,)),                 # orientation of the IMU on that body, by rows
-    ('p_BI', np.float64, (3,)),                 # m, its position there
-    ('external_body', np.int64),                # body that is pushed; -1: the base
-    ('R_external', np.float64, (9,)),           # orientation of the pushed link on it, by rows
-    ('p_external', np.float64, (3,)),           # m, where the wrench acts on it
-]))
+
+def record(values: Mapping[str, Any]) -> np.ndarray:
+    """Return a one-element record array of numbers and vectors, and of bodies' numbers."""
+    made = np.zeros(1, np.dtype((np.record, [
+        (name, np.int64 if name.endswith('_body') else np.float64, np.shape(value))
+        for name, value in values.items()])))
+    for name, value in values.items():
+        made[name] = value
+    return made
 
 
 def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0,
@@ -168,9 +124,9 @@ class Robot(NamedTuple):
     stated_noise: np.ndarray = floats(2 * NJ)  # of joint velocities, then of torques
     # deviation of a differentiated velocity by the noise of velocities
     slope_noise: np.ndarray = floats(1)
-    # normal force at which contact is as likely as not, the error of a swinging foot's, the error
-    # that noise and doubt of its torques make, and that of doubt, by the weight
-    contact_levels: np.ndarray = floats(NF, 4)
+    # normal force at which contact is as likely as not, the error of a swinging foot's, and the
+    # error that noise and doubt of its torques make, by the weight
+    contact_levels: np.ndarray = floats(NF, 3)
     stops: np.ndarray = floats(NJ, 2)  # positions between which each joint moves freely [rad or m]
     passive: np.ndarray = floats(NJ)  # 1 for a joint without a motor, whose effort is not measured
     # factor from measured to delivered torque, what is added to it, and the share of it that
@@ -327,7 +283,7 @@ class Arrays(NamedTuple):
     """Everything a tick works on."""
 
     layout: np.ndarray  # (1,) of `LAYOUT`
-    settings: np.ndarray  # (1,) of `SETTINGS`
+    settings: np.ndarray  # (1,): `record` of the estimator's
     ground: Ground
     robot: Robot = Robot()
     scratch: Scratch = Scratch()

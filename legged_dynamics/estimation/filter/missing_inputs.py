@@ -10,12 +10,12 @@ from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.memory import EFFORT
 from legged_dynamics.spatial.jit import part
 
-# Time that marks a torque as frozen [s].
+# Samples that mark a torque as frozen.
 FOUND_FROZEN = 1e9
 
 
 @part
-def drop_frozen_efforts(row, layout, settings, columns, efforts, dt):
+def drop_frozen_efforts(row, layout, settings, columns, efforts):
     """
     Set torques that a drive no longer measures to NaN; return whether one just froze.
 
@@ -27,16 +27,15 @@ def drop_frozen_efforts(row, layout, settings, columns, efforts, dt):
         effort = row[layout.effort + j]
         same = effort == efforts[j, EFFORT.last]
         efforts[j, EFFORT.last] = effort
-        step = min(dt, settings.frozen_time / settings.frozen_samples)
-        efforts[j, EFFORT.unchanged] = efforts[j, EFFORT.unchanged] + step if same else 0.0
+        efforts[j, EFFORT.unchanged] = efforts[j, EFFORT.unchanged] + 1.0 if same else 0.0
         if columns[j, 0] > 0 and math.isfinite(effort):
             used += 1
             changed += 0 if same else 1
-            frozen += 1 if efforts[j, EFFORT.unchanged] > settings.frozen_time else 0
+            frozen += 1 if efforts[j, EFFORT.unchanged] > settings.frozen_samples else 0
     others_change = changed + frozen == used and changed > frozen
     found = False
     for j in range(columns.shape[0]):
-        if FOUND_FROZEN > efforts[j, EFFORT.unchanged] > settings.frozen_time and others_change:
+        if FOUND_FROZEN > efforts[j, EFFORT.unchanged] > settings.frozen_samples and others_change:
             efforts[j, EFFORT.unchanged] = FOUND_FROZEN
             found = True
         if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN:

@@ -60,9 +60,8 @@ def update_noise(robot, layout, settings, window, memory, results):
         least, size = max(1e-2 * stated, 1e-9), math.fabs(first)
         repeats, width = signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width]
         if math.isfinite(product) and ticks > 2.0:
-            same = size < settings.same * stated
-            repeats += step * ((1.0 if same else 0.0) - repeats)
-            if not same:        # the smallest of many: one step alone is a motion
+            repeats += step * ((1.0 if size == 0.0 else 0.0) - repeats)
+            if size > 0.0:      # the smallest of many: one step alone is a motion
                 width = min(settings.width_growth * width, size)
             signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width] = repeats, width
             below *= 1.0 + step if product > MEDIAN_PRODUCT * below * below else 1.0 - step

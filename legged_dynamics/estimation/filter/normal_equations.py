@@ -82,14 +82,16 @@ def solve_foot_alone(feet, i, information, vector):
 
 
 @part
-def add_base_information(grasp, b, weight, information, vector):
-    """Add the base's six equations to the normal equations; ``weight``: inverse variances."""
-    nc = information.shape[0]
-    for k in range(6):
-        for r in range(nc):
-            wr = weight[k] * grasp[k, r]
-            if wr == 0.0:
-                continue
-            vector[r] += wr * b[k]
-            for c in range(nc):
-                information[r, c] += wr * grasp[k, c]
+def add_base_information(g, weight, information):
+    """
+    Add the base's six equations to the information, lower triangle.
+
+    ``g``: their rows; ``weight``: inverse variances.
+    """
+    for r in range(information.shape[0]):
+        to = information[r]
+        a, b, c = weight[0] * g[0, r], weight[1] * g[1, r], weight[2] * g[2, r]
+        d, e, f = weight[3] * g[3, r], weight[4] * g[4, r], weight[5] * g[5, r]
+        for k in range(r + 1):
+            to[k] += (a * g[0, k] + b * g[1, k] + c * g[2, k]
+                      + d * g[3, k] + e * g[4, k] + f * g[5, k])

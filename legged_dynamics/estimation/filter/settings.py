@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tuned numbers of the estimator's kernels; `layout.SETTINGS` takes them over by name."""
+"""Tuned numbers of the estimator's kernels, which get them by name."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -28,27 +28,22 @@ class FilterSettings:
     noise_band: float = 1.1             # of bounds about the medians, which jitter by some percent
     least_noise_share: float = 0.5      # of stated noise, which may cover what is not white
     repeats: float = 0.3                # share of equal samples of a signal in steps
-    same: float = 1e-3                  # noises, least difference of samples that differ
     width_growth: float = 1.2           # of a step's width in a sample, at most
     misstated: float = 2.0              # noise over the stated that is a fault
-    frozen_time: float = 0.1            # s, of a torque that is the same to the bit
-    frozen_samples: float = 25.0        # and samples
+    frozen_samples: float = 50.0        # of a torque that is the same to the bit
 
     # Walk of forces, with torque
-    recent: float = 0.02                # s, mean of forces by whose distance they move
+    # s, mean of forces by whose distance they move; a rate lasts twice as long.
+    recent: float = 0.02
     explained: float = 6.0              # variances of the forces within which that is noise
-    rate_time: float = 0.04             # s that a rate stays: another foot lands or leaves soon
     slowest_rate: float = 0.005         # W, of a robot at rest
     fastest_rate: float = 1.5           # W
     swinging_rate: float = 6.7          # W, of a foot in the air, which may land
     impact: float = 12.0                # squared normalised innovation of a foot (3 dof)
     impact_noise: float = 0.5           # process noise then, of the squared innovation
-    # Errors of velocities come back with the opposite sign: shares of the filter's covariance.
-    mean_share: float = 0.3             # in the mean of two ticks
-    latest_share: float = 0.25          # and in one
+    # Errors of velocities come back with the opposite sign.
+    covariance_share: float = 0.25      # of the filter's covariance
     impact_share: float = 0.5           # of process noise: a blow is anywhere in its tick
-    surprise: float = 20.0              # squared normalised innovation of the accelerometer
-    surprise_force: float = 0.5         # W, of a blow on an unknown foot then
 
     # Contact by force
     unmoved: float = 0.75               # thresholds that a foot that has not risen may be lighter
@@ -56,8 +51,6 @@ class FilterSettings:
     landing_time: float = 0.3           # natural times of that
     air_force: float = 0.005            # W, of a foot in the air
     largest_evidence: float = 12.0      # log-likelihood ratio of a sample
-    swing_evidence: float = 3.0         # of a foot that swings for certain, torques in doubt
-    least_doubt: float = 0.25           # of torques, 0 to 1, from which on that is looked for
     largest_noise: float = 0.02         # W, error of a foot in the air; doubt counts half there
 
     # Contact by motion
@@ -66,10 +59,8 @@ class FilterSettings:
     lost: float = 0.5                   # probability that no foot stands: velocity is lost
     lost_time: float = 0.02             # s of that
     step_memory: float = 10.0           # natural times in which steps are forgotten
-    slip_time: float = 0.17             # s, of the speed of a standing point foot
+    slip_time: float = 0.17             # s, of a standing point foot's speed and of noise's scale
     least_kept: float = 0.05            # bound of the probability, which a sample can turn
-    most_steps: float = 1.5             # changes of contact of a foot in a natural time
-    mean_off: float = 0.4               # lower threshold of a mean of probabilities
     least_load: float = 0.03            # even shares from which a sole tells of the base's motion
     speed_time: float = 0.03            # s, mean of a foot's speed
     place_time: float = 0.5             # natural times in which a foot's place follows it
@@ -77,14 +68,10 @@ class FilterSettings:
     rise_share: float = 0.1             # and of the velocity
     hanging_speed: float = 0.2          # m/s, of a robot that hangs
     rise_seen: float = 2.0              # rise_error, least velocity at which either shows
-    standing_settled: float = 0.25      # s on all feet until the accelerometer's mean is taken
-    standing_known: float = 1.0         # s until it is known
+    standing_known: float = 1.0         # s until it is known, and in which a doubt of it goes
     rise_time: float = 5.0              # s, of the observer of difference and mean error
     rise_correlation: float = 0.1       # s, of the difference of velocities
     largest_rise_bias: float = 0.3      # m/s^2
-    lift_doubted: float = 1.0           # s in which a doubt of being lifted goes
-    lift_forgotten: float = 100.0       # s in which it is forgotten that it was
-    lift_kept: float = 0.75             # down to this probability: a slow descent is not seen
     most_lifted: float = 0.95           # probability: it may be put down soon
 
     # Walk of forces, without torque
@@ -108,7 +95,6 @@ class FilterSettings:
     load_rate_learning: float = 60.0    # 1/s
     least_scale: float = 0.1            # of the base equations' stated noise
     largest_scale: float = 4.0
-    scale_time: float = 0.17            # s in which it is learned
     most_learned: float = 3.0           # of the squared deviations of moments in one sample
     load_noise: float = 0.04            # W, error of a foot's load by other causes
     far_off: float = 2.0                # deviations beyond which a moment has less weight
@@ -127,12 +113,10 @@ class FilterSettings:
     large_push: float = 0.3             # W, near a foot where neither joints nor base measure it
     push_rate: float = 0.45             # W, walk of the wrench during a push
     push_level: float = 1.3             # deviations of a sample, of a mean that is a push
-    push_clip: float = 2.5              # deviations that a sample counts for
-    push_time: float = 0.009            # s of that mean
-    push_samples: float = 4.5           # and samples, at least
-    slow_level: float = 2.5             # deviations of slow errors that are a push
+    push_samples: float = 4.5           # of that mean
+    # Deviations of slow errors that are a push, and that a sample counts for at most.
+    slow_level: float = 2.5
     beyond_time: float = 0.1            # s, mean of what the filter does not follow
-    unsure_push: float = 0.1            # W, slow errors at which a sample counts half
     mass_time: float = 5.0              # s in which mass is forgotten
     prior_time: float = 0.05            # s of measuring that the model's own mass counts for
     doubtful: float = 2.0               # deviations of an estimate that is halved

@@ -222,8 +222,7 @@ def _take_row(arrays, layout, settings):
                                           arrays.stamps, arrays.row)
     n = window.shape[0]
     drop_zero_efforts(row, layout, robot.feet, robot.columns)
-    if drop_frozen_efforts(row, layout, settings, robot.columns, memory.efforts,
-                           (stamps[n] - stamps[n - 1]) * 1e-9):
+    if drop_frozen_efforts(row, layout, settings, robot.columns, memory.efforts):
         memory.status[STATUS.by_torque] = 0.0
     correct_efforts(row, layout, robot.effort_map)
     fill_passive_efforts(row, layout, robot.passive, robot.columns)
@@ -361,8 +360,12 @@ def tick_by_motion(packed):
     R_WB, imu = load9(results.base_rotation, 0), _has_imu(arrays, layout)
     dt = _length(arrays.window)
     track_by_motion(arrays, layout, settings, R_WB, imu, dt, results)
+    external = results.external
     for k in range(6):      # motion does not determine it: it may be as large as the weight
-        results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
+        external.wrench[k], external.deviation[k] = 0.0, settings.weight * (
+            1.0 if k < 3 else settings.reach)
+    for k in range(external.mass_error.shape[0]):
+        external.mass_error[k] = 0.0
     return _finish(arrays, layout, settings, R_WB, imu, dt, False)
 
 
