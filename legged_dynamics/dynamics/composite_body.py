@@ -21,18 +21,15 @@ from legged_dynamics.dynamics.kinematics import (
     POSITION,
     ROTATION,
     SECOND_MOMENT,
+    joint_frame,
     place_inertias,
 )
 from legged_dynamics.dynamics.motion import fill, input_views, state_vector
 from legged_dynamics.model.parts import (
     ARMATURE,
     JOINT,
-    P_TREE,
     PARENT,
     PRISMATIC,
-    Q_START,
-    R_TREE,
-    REVOLUTE,
     SPHERICAL,
     V_START,
     Tree,
@@ -43,22 +40,16 @@ from legged_dynamics.spatial.algebra import (
     ZERO,
     add,
     add_scaled,
-    compose,
     cross,
     dot,
-    rotate,
-    rotation_of_quaternion,
     scale,
     subtract,
     symmetric_times,
-    turn_about_z,
-    z_axis,
 )
 from legged_dynamics.spatial.jit import as_python, lean_kernel
 from legged_dynamics.spatial.layout import (
     get3,
     get6,
-    get9,
     length_of,
     matrix,
     put3,
@@ -66,32 +57,19 @@ from legged_dynamics.spatial.layout import (
     put9,
     vector,
 )
-from legged_dynamics.spatial.symmetric import (
-    add6,
-    add_diagonal,
-    add_mixed_outer,
-)
+from legged_dynamics.spatial.symmetric import add6, add_diagonal, add_mixed_outer
 
 
 @lean_kernel
 def _place_bodies(tree, q, bodies):
     """Pass 1, outwards: fill the pose of every body in base axes, and nothing of its motion."""
-    topology, constants = tree.topology, tree.constants
     put9(bodies, 0, ROTATION, IDENTITY)
     put3(bodies, 0, POSITION, ZERO)
-    for i in range(1, topology.shape[0]):
-        parent, kind, iq = topology[i, PARENT], topology[i, JOINT], topology[i, Q_START]
-        R_parent = get9(bodies, parent, ROTATION)
-        offset = rotate(R_parent, get3(constants, i, P_TREE))
-        R = compose(R_parent, get9(constants, i, R_TREE))
-        if kind == REVOLUTE:
-            R = turn_about_z(R, math.sin(q[iq]), math.cos(q[iq]))
-        elif kind == PRISMATIC:
-            offset = add_scaled(offset, q[iq], z_axis(R))
-        else:
-            R = compose(R, rotation_of_quaternion(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]))
+    for i in range(1, tree.topology.shape[0]):
+        R, offset = joint_frame(tree, q, bodies, i)
         put9(bodies, i, ROTATION, R)
-        put3(bodies, i, POSITION, add(get3(bodies, parent, POSITION), offset))
+        origin = get3(bodies, tree.topology[i, PARENT], POSITION)
+        put3(bodies, i, POSITION, add(origin, offset))
 
 
 @lean_kernel
@@ -300,17 +278,14 @@ def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
 
 def branch_ends(model: RobotModel) -> np.ndarray:
     """Return ``ends`` (n,): rows ``i + 1`` to ``ends[i] - 1`` are beyond row i of M."""
-    n_base = 6 if model.floating else 0
     topology = model.tree.topology
-    ends = np.full(n_base + model.nv, n_base + model.nv)
+    sizes = [6 if model.floating else 0,
+             *(VELOCITY_SIZE[kind] for kind in topology[1:, JOINT].tolist())]
+    ends = np.cumsum(sizes)
     for body in range(model.n_bodies - 1, 0, -1):
-        start = n_base + int(topology[body, V_START])
-        size = VELOCITY_SIZE[int(topology[body, JOINT])]
-        beyond = [ends[n_base + int(topology[child, V_START])]
-                  for child in range(body + 1, model.n_bodies)
-                  if topology[child, PARENT] == body]
-        ends[start:start + size] = max(beyond, default=start + size)
-    return ends
+        parent = topology[body, PARENT]
+        ends[parent] = max(ends[parent], ends[body])
+    return np.repeat(ends, sizes)
 
 
 def branches_of(model: RobotModel) -> np.ndarray:

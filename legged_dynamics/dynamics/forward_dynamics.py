@@ -71,6 +71,7 @@ from legged_dynamics.spatial.algebra import (
     store3,
     subtract,
     symmetric_times,
+    transpose,
     z_axis,
 )
 from legged_dynamics.spatial.jit import as_python, lean_kernel
@@ -262,9 +263,8 @@ def _accelerate_base(bodies, result):
     m, g, j = get6(bodies, 0, M), get9(bodies, 0, G), get6(bodies, 0, J)
     force, moment = get3(bodies, 0, BIAS_FORCE), get3(bodies, 0, BIAS_MOMENT)
     m_inverse = inverse_symmetric(m)
-    g_columns = (g[0], g[3], g[6], g[1], g[4], g[7], g[2], g[5], g[8])
-    carried = general_times_symmetric(g_columns, m_inverse)
-    schur = add6(j, scale6(-1.0, product_with_transpose(carried, g_columns)))
+    carried = general_times_symmetric(transpose(g), m_inverse)
+    schur = add6(j, scale6(-1.0, product_with_transpose(carried, transpose(g))))
     alpha = symmetric_times(inverse_symmetric(schur), subtract(rotate(carried, force), moment))
     store3(result, 0, scale(-1.0, symmetric_times(m_inverse, add(force, rotate(g, alpha)))))
     store3(result, 3, alpha)

@@ -352,10 +352,12 @@ def _as_contact(model: RobotModel, link: str) -> FeetTable:
     return FeetTable(np.array([_index_row(body, 0, FlatFoot)]), geometry)
 
 
-def _rotation(axes: str, states: np.ndarray) -> np.ndarray:
+def _turned(rows: np.ndarray, axes: str, states: np.ndarray) -> np.ndarray:
+    """Return linear and angular rows (6, ...) in other axes than the base's, if so asked."""
     if axes not in ('base', 'link'):
         raise ConfigurationError(f"expected axes 'base' or 'link', got {axes!r}")
-    return np.eye(3) if axes == 'base' else states[0, :9].reshape(3, 3).T
+    R = np.eye(3) if axes == 'base' else states[0, :9].reshape(3, 3).T
+    return np.concatenate([R @ rows[:3], R @ rows[3:]])
 
 
 def frame_jacobian(model: RobotModel, position: np.ndarray, link: str,
@@ -396,9 +398,8 @@ def frame_jacobian(model: RobotModel, position: np.ndarray, link: str,
     contact_points(feet, bodies, (0.0, 0.0, 1.0), states)
     contact_map(feet, states, grasp)
     contact_jacobians(model.tree, feet, bodies, states, joints)
-    R = _rotation(axes, states)
     jacobian = np.hstack([grasp.T, joints]) if model.floating else joints
-    return np.vstack([R @ jacobian[:3], R @ jacobian[3:]])
+    return _turned(jacobian, axes, states)
 
 
 def frame_bias_acceleration(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
@@ -444,5 +445,4 @@ def frame_bias_acceleration(model: RobotModel, position: np.ndarray, velocity: n
     contact_points(feet, bodies, (0.0, 0.0, 1.0), states)
     bias = np.zeros(6)
     contact_bias(feet, bodies, states, (0.0, 0.0, 1.0), bias)
-    R = _rotation(axes, states)
-    return np.concatenate([R @ bias[:3], R @ bias[3:]])
+    return _turned(bias, axes, states)

@@ -106,6 +106,23 @@ def body_workspace(model: RobotModel) -> np.ndarray:
     return np.zeros((model.n_bodies, N_BODY_STATE))
 
 
+@part
+def joint_frame(tree, q, bodies, i):
+    """Return body i's rotation, and its origin [m] from its parent's, base axes."""
+    constants, kind, iq = tree.constants, tree.topology[i, JOINT], tree.topology[i, Q_START]
+    R_parent = get9(bodies, tree.topology[i, PARENT], ROTATION)
+    offset = rotate(R_parent, get3(constants, i, P_TREE))
+    R = compose(R_parent, get9(constants, i, R_TREE))
+    if kind == REVOLUTE:
+        sine, cosine = sine_cosine(q[iq])
+        R = turn_about_z(R, sine, cosine)
+    elif kind == PRISMATIC:
+        offset = add_scaled(offset, q[iq], z_axis(R))
+    else:
+        R = compose(R, rotation_of_quaternion(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]))
+    return R, offset
+
+
 @lean_kernel
 def forward_kinematics(tree, q, v, a, base, bodies):
     """
@@ -113,7 +130,7 @@ def forward_kinematics(tree, q, v, a, base, bodies):
 
     ``base`` (9,): angular velocity, angular and proper acceleration of the base, base axes.
     """
-    topology, constants = tree.topology, tree.constants
+    topology = tree.topology
     put9(bodies, 0, ROTATION, IDENTITY)
     put3(bodies, 0, POSITION, ZERO)
     put3(bodies, 0, OMEGA, load3(base, 0))
@@ -121,26 +138,18 @@ def forward_kinematics(tree, q, v, a, base, bodies):
     put3(bodies, 0, ACCELERATION, load3(base, 6))
     put3(bodies, 0, VELOCITY, ZERO)
     for i in range(1, topology.shape[0]):
-        parent, kind = topology[i, PARENT], topology[i, JOINT]
-        iq, iv = topology[i, Q_START], topology[i, V_START]
-        R_parent = get9(bodies, parent, ROTATION)
+        parent, kind, iv = topology[i, PARENT], topology[i, JOINT], topology[i, V_START]
         w, alpha = get3(bodies, parent, OMEGA), get3(bodies, parent, ALPHA)
-        offset = rotate(R_parent, get3(constants, i, P_TREE))
-        R = compose(R_parent, get9(constants, i, R_TREE))
-        z = z_axis(R)
-        if kind == PRISMATIC:
-            offset = add_scaled(offset, q[iq], z)
+        R, offset = joint_frame(tree, q, bodies, i)
+        z = z_axis(R)       # of a hinge, before and after it turns
         acceleration = acceleration_at(w, alpha, get3(bodies, parent, ACCELERATION), offset)
         velocity = add(get3(bodies, parent, VELOCITY), cross(w, offset))
         if kind == REVOLUTE:
-            sine, cosine = sine_cosine(q[iq])
-            R = turn_about_z(R, sine, cosine)
             w, alpha = turn(w, alpha, z, v[iv], a[iv])
         elif kind == PRISMATIC:
             acceleration = slide(w, acceleration, z, v[iv], a[iv])
             velocity = add_scaled(velocity, v[iv], z)
         else:
-            R = compose(R, rotation_of_quaternion(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]))
             w, alpha = turn(w, add(alpha, rotate(R, load3(a, iv))), rotate(R, load3(v, iv)),
                             1.0, 0.0)
         put9(bodies, i, ROTATION, R)
@@ -221,7 +230,6 @@ def place_inertial_wrenches(bodies):
     for i in range(bodies.shape[0]):
         h, inertia = get3(bodies, i, FIRST_MOMENT), get6(bodies, i, SECOND_MOMENT)
         w, alpha, a = get3(bodies, i, OMEGA), get3(bodies, i, ALPHA), get3(bodies, i, ACCELERATION)
-        put3(bodies, i, FORCE, add(scale(bodies[i, MASS], a),
-                                   add(cross(alpha, h), cross(w, cross(w, h)))))
+        put3(bodies, i, FORCE, acceleration_at(w, alpha, scale(bodies[i, MASS], a), h))
         put3(bodies, i, MOMENT, add(cross(h, a), add(symmetric_times(inertia, alpha),
                                                      cross(w, symmetric_times(inertia, w)))))

@@ -135,9 +135,7 @@ def load3(row, start):
 @part
 def load9(row, start):
     """Return the 3x3 matrix, by rows, at ``start`` of a 1-D array."""
-    return (row[start], row[start + 1], row[start + 2],
-            row[start + 3], row[start + 4], row[start + 5],
-            row[start + 6], row[start + 7], row[start + 8])
+    return load3(row, start) + load3(row, start + 3) + load3(row, start + 6)
 
 
 @part
@@ -151,15 +149,9 @@ def store3(row, start, v):
 @part
 def store9(row, start, R):
     """Write a 3x3 matrix, by rows, into a 1-D array."""
-    row[start] = R[0]
-    row[start + 1] = R[1]
-    row[start + 2] = R[2]
-    row[start + 3] = R[3]
-    row[start + 4] = R[4]
-    row[start + 5] = R[5]
-    row[start + 6] = R[6]
-    row[start + 7] = R[7]
-    row[start + 8] = R[8]
+    store3(row, start, R)
+    store3(row, start + 3, (R[3], R[4], R[5]))
+    store3(row, start + 6, (R[6], R[7], R[8]))
 
 
 # -------------------------------------------------------------------------------------------------

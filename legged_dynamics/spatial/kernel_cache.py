@@ -158,17 +158,22 @@ def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
     return _code_of(text).encode(), tuple(sorted(found))
 
 
+def _with_imports(paths: Iterable[Path]) -> set[Path]:
+    """Return source files, and those that they import in this package."""
+    waiting, seen = list(paths), set[Path]()
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += _read(path)[1]
+    return seen
+
+
 @functools.cache
 def source_digest(path: Path) -> str:
     """Return a digest (20 hex digits) of a source file and its imports in this package."""
-    waiting, seen = [path], set()
-    while waiting:
-        file = waiting.pop()
-        if file not in seen:
-            seen.add(file)
-            waiting += _read(file)[1]
     digest = hashlib.sha256()
-    for file in sorted(seen):
+    for file in sorted(_with_imports([path])):
         # The names of the package's files, and not where they are: checkouts share kernels.
         name = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file
         digest.update(f'{name}\n'.encode())
@@ -269,14 +274,13 @@ class _KernelCache(caching.NullCache):
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
     """Leave garbage for later: a compiler's many live objects are searched over and over."""
-    if not gc.isenabled():      # another thread's, or the user's choice
-        yield
-        return
+    enabled = gc.isenabled()    # if not: another thread's, or the user's choice
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if enabled:
+            gc.enable()
 
 
 def keep(dispatcher: Any) -> Any:
@@ -361,13 +365,8 @@ def kernel_files() -> tuple[Path, ...]:
 
 def kernel_count(paths: Iterable[Path]) -> int:
     """Return the number of kernels in source files and the package modules they import."""
-    waiting, seen = list(paths), set[Path]()
-    while waiting:
-        path = waiting.pop()
-        if path not in seen:
-            seen.add(path)
-            waiting += _read(path)[1]
-    return sum(len(_KERNEL.findall(path.read_text(encoding='utf-8'))) for path in seen)
+    return sum(len(_KERNEL.findall(path.read_text(encoding='utf-8')))
+               for path in _with_imports(paths))
 
 
 def is_warm(name: str) -> bool:

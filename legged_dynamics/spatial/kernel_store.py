@@ -77,10 +77,8 @@ class KernelStore:
 
     def _connection(self) -> sqlite3.Connection:
         if self._opened is None or self._opened[0] != os.getpid():
-            if self._read_only:
-                source = f'{self.path.resolve().as_uri()}?mode=ro&immutable=1'
-            else:
-                source = self.path.resolve().as_uri()
+            how = '?mode=ro&immutable=1' if self._read_only else ''
+            source = f'{self.path.resolve().as_uri()}{how}'
             database = sqlite3.connect(source, timeout=_BUSY, uri=True, check_same_thread=False)
             if not self._read_only:
                 self.path.chmod(0o600)

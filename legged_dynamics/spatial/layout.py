@@ -202,15 +202,13 @@ def get3(table, i, c):
 @part
 def get6(table, i, c):
     """Return the symmetric matrix at row i, column c: (xx, xy, xz, yy, yz, zz)."""
-    return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
-            table[i, c + 5])
+    return get3(table, i, c) + get3(table, i, c + 3)
 
 
 @part
 def get9(table, i, c):
     """Return the 3x3 matrix, by rows, at row i, column c."""
-    return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
-            table[i, c + 5], table[i, c + 6], table[i, c + 7], table[i, c + 8])
+    return get3(table, i, c) + get3(table, i, c + 3) + get3(table, i, c + 6)
 
 
 @part

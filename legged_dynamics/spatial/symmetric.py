@@ -106,17 +106,6 @@ def rotate_symmetric(R, m):
 
 
 @part
-def inverse_symmetric(m):
-    """Return m^-1 of a positive definite m, by cofactors."""
-    xx = m[3] * m[5] - m[4] * m[4]
-    xy = m[2] * m[4] - m[1] * m[5]
-    xz = m[1] * m[4] - m[2] * m[3]
-    s = 1.0 / (m[0] * xx + m[1] * xy + m[2] * xz)
-    return (s * xx, s * xy, s * xz, s * (m[0] * m[5] - m[2] * m[2]),
-            s * (m[1] * m[2] - m[0] * m[4]), s * (m[0] * m[3] - m[1] * m[1]))
-
-
-@part
 def adjugate(m):
     """Return the adjugate of m; for rank 2 a multiple of n n^T with m n = 0."""
     return (m[3] * m[5] - m[4] * m[4], m[2] * m[4] - m[1] * m[5], m[1] * m[4] - m[2] * m[3],
@@ -126,8 +115,14 @@ def adjugate(m):
 @part
 def determinant(m):
     """Return the determinant of a symmetric matrix."""
-    return (m[0] * (m[3] * m[5] - m[4] * m[4]) + m[1] * (m[2] * m[4] - m[1] * m[5])
-            + m[2] * (m[1] * m[4] - m[2] * m[3]))
+    minors = adjugate(m)
+    return m[0] * minors[0] + m[1] * minors[1] + m[2] * minors[2]
+
+
+@part
+def inverse_symmetric(m):
+    """Return m^-1 of a positive definite m, by cofactors."""
+    return scale6(1.0 / determinant(m), adjugate(m))
 
 
 @part
