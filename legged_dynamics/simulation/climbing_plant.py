@@ -33,7 +33,7 @@ class ClimberSettings(SimulationSettings):
         'simulation.timestep', 1e-4, 's',
         'Physics step: short against the fastest mode of a limb on its hip, 5000/s.', 1e-5, 1e-3)
     command_timeout: float = setting(
-        'simulation.command_timeout', 0.1, 's',
+        'simulation.command_timeout', 1.0, 's',
         'Age at which an effort command is no longer obeyed.', 1e-3, 10.0)
     fault_foot: str = setting(
         'simulation.fault.foot', '', '', 'Foot whose pad fails once; empty: none.')

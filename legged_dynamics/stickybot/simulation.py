@@ -489,10 +489,8 @@ class ClimbingSimulation:
     @property
     def energy(self) -> EnergyBalance:
         """Energy and momentum since the start."""
-        start, now, totals = self._start, self._stored(), self._motion.totals
-        change = now - start
-        gain = float(now[STORED.kinetic] + now[STORED.potential]
-                     - start[STORED.kinetic] - start[STORED.potential])
+        change, totals = self._stored() - self._start, self._motion.totals
+        gain = float(change[STORED.kinetic] + change[STORED.potential])
         work, damped, struck = totals[[TOTAL.work, TOTAL.damped, TOTAL.struck]].tolist()
         missing = (change[STORED.momentum:STORED.momentum + 2]
                    - totals[TOTAL.impulse:TOTAL.impulse + 2])

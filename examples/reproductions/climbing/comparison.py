@@ -91,6 +91,13 @@ class Attempt:
                     np.nan)
 
     @property
+    def failing(self) -> str:
+        """Return how it fails, and when: it falls, or hangs on though its feet let go."""
+        if self.climb is None or not self.climb.failures:
+            return ''
+        return f'{"falls" if self.fell else "loses feet"} at {self.first_failure:.2f} s'
+
+    @property
     def fell(self) -> bool:
         """Whether the robot has come off its wall for good."""
         trace = self.trace

@@ -87,10 +87,11 @@ def _climb_cells(comparison: Comparison, attempt: Attempt, plain: Attempt | None
     done = attempt.climb
     if done is None:
         return ['not possible', *['-'] * 8]
-    if attempt.fell:
-        return [f'falls at {attempt.first_failure:.2f} s', *['-'] * 7, str(done.failures)]
+    if attempt.failing:
+        return [attempt.failing, *['-'] * 7, str(done.failures)]
     against = '-'
-    if plain is not None and plain is not attempt and plain.climb is not None and not plain.fell:
+    if (plain is not None and plain is not attempt and plain.climb is not None
+            and not plain.failing):
         against = f'{100.0 * (done.peak / plain.climb.peak - 1.0):+.1f}'
     weight, energy = comparison.model.mass * comparison.model.wall.gravity, done.energy
     cost = energy.work / (weight * abs(done.rise)) if weight * done.rise else math.nan
@@ -599,7 +600,7 @@ def _compared(ratio: float) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Return in a sentence what the reduction buys, and who falls."""
+    """Return in a sentence what the reduction buys, and who falls or loses feet."""
     plain, full, parts = comparison.attempt('off'), comparison.attempt('full'), []
     if plain and full and plain.climb and full.climb:
         less = 100.0 * (1.0 - full.climb.peak / plain.climb.peak)
@@ -610,14 +611,13 @@ def _verdict(comparison: Comparison) -> str:
             f'{abs(less):.0f} % {"less" if less >= 0.0 else "more"}, '
             + (f'at the same speed of {100.0 * full.climb.speed:.1f} cm/s' if abs(faster) < 1.0
                else f'{abs(faster):.0f} % {"faster" if faster > 0.0 else "slower"}'))
-    falls = [f'{attempt.name} falls after {attempt.first_failure:.1f} s'
-             for attempt in comparison.attempts
-             if attempt.pads is not None and attempt.climb is not None and attempt.fell]
+    fails = [f'{attempt.name} {attempt.failing}' for attempt in comparison.attempts
+             if attempt.pads is not None and attempt.failing]
     holds = [attempt.name for attempt in comparison.attempts
-             if attempt.pads is not None and attempt.climb is not None and not attempt.fell]
-    if falls or holds:
+             if attempt.pads is not None and attempt.climb is not None and not attempt.failing]
+    if fails or holds:
         parts.append('on its pads ' + ', and '.join(
-            falls + ([f'{" and ".join(holds)} holds'] if holds else [])))
+            fails + ([f'{" and ".join(holds)} holds'] if holds else [])))
     text = '; '.join(parts) or 'No climb came about'
     return f'{text[0].upper()}{text[1:]}.'
 

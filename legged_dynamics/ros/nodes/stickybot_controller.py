@@ -68,11 +68,10 @@ class _WallOutput:
         self._height = climber.body.height
         self._pads, self._angles = pads, np.zeros(len(limbs.feet))
         self._pace = Pace()
-        reliable = self._dialect.qos.reliable
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
 
         def publisher(kind: str, topic: str, depth: int = 500) -> Any:
-            return common.endpoints.publisher(kind, topic, reliable(depth))
+            return common.endpoints.publisher(kind, topic, self._dialect.qos.reliable(depth))
         feet = limbs.feet
         self.grips = [1.0] * len(feet)
         self._grips = publisher('std_msgs/msg/Float64MultiArray', GRIPS, 1)
@@ -191,6 +190,7 @@ class ClimbChecks:
     # A body that falls freely feels nothing: m/s^2, and s for which it must be so.
     fall_acceleration: float = 2.0
     fall_time: float = 0.03
+    late_age: float = 0.1           # s; joint states that are older give no new command
 
 
 CHECKS = ClimbChecks()
@@ -207,10 +207,11 @@ class StickybotControllerNode(ControllerNode):
 
     default_name = 'stickybot_controller'
     live = tuple(setting.name for setting in NODE_SETTINGS)
-    # Without motor torque the springs carry the robot; damping by sampled velocities would make
-    # its light limbs oscillate.
+    # Springs carry the robot on the last efforts, feet that are apart as in a stride; without
+    # efforts they squeeze until pads let go. Damping by sampled velocities would make its light
+    # limbs oscillate.
     settings = settings_of(
-        {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
+        {'safety.output': 'zero', 'safety.input_timeout': 1.0, 'safety.hold': 0.1,
          'safety.tilt': 0.0, 'safety.latch': False}, STICKYBOT_SETTINGS, NODE_SETTINGS)
 
     def __init__(self, node: Any, dialect: Any):
@@ -220,7 +221,6 @@ class StickybotControllerNode(ControllerNode):
 
     def configure(self) -> None:
         """Make the controller and join the topics; commands wait for activate."""
-        values = self.parameters
         settings = StickybotSettings.from_parameters(self.common.values(STICKYBOT_SETTINGS))
         self._climber = settings.model()
         self._wall: _WallOutput | None = None        # once the robot is known
@@ -233,7 +233,7 @@ class StickybotControllerNode(ControllerNode):
         self._controller = StickybotController(self._climber, gait, control, self._pads,
                                                walking=False)
         self._angle = BodyAngle(np.eye(3))
-        self._feet = InputMonitor('feet', round(values['input_timeout'] * 1e9))
+        self._feet = InputMonitor('feet', round(self.parameters['input_timeout'] * 1e9))
         self._losses = 0
         self._restart()
         self.open()
@@ -300,9 +300,13 @@ class StickybotControllerNode(ControllerNode):
     def _take(self, measurement: Measurement) -> Commands | None:
         if not self.efforts.ready():
             return None
-        command = None if self.efforts.released else self.control(measurement)
-        if self.efforts.send(measurement, command, 'no IMU reading') is not None:
+        late = self.efforts.screen.age(measurement.stamp_ns) > CHECKS.late_age * 1e9
+        command = (None if self.efforts.released else
+                   self._effort if late else self.control(measurement))
+        if self.efforts.send(measurement, command, 'no IMU reading') is not None and not late:
             self._publish(measurement)
+        elif late and self._wall is not None:
+            self._wall.hold_on()
         return self.efforts.answer(*(((), ()) if self._wall is None else
                                      (self._limbs.feet, self._wall.grips)))
 
@@ -314,8 +318,7 @@ class StickybotControllerNode(ControllerNode):
 
     def _restart(self) -> None:
         self._controller.reset()
-        self._rest = self._rest_rate = np.zeros(len(self._limbs.names))
-        self._effort = np.zeros(len(self._limbs.names))
+        self._rest = self._rest_rate = self._effort = np.zeros(len(self._limbs.names))
         self._command: StickybotCommand | None = None
         self._last_ns: int | None = None
         self._falling = 0.0

@@ -436,10 +436,9 @@ class StickybotController:
 
     def _advance_reference(self, dt: float) -> np.ndarray:
         """Advance the body's reference; return the accelerations that lead to it."""
-        settings, footing, odometry = self.settings, self._footing, self._odometry
-        state = self._state
+        settings, odometry, state = self.settings, self._odometry, self._state
         rate = dt / settings.start_time if settings.start_time > 0.0 else 1.0
-        state.ramp = (min(state.ramp + rate, 1.0) if footing.moving
+        state.ramp = (min(state.ramp + rate, 1.0) if self._footing.moving
                       else max(state.ramp - dt / REFERENCE.halt_time, 0.0))
         speed = self.speed * smooth_step(state.ramp)
         heading, z = float(state.reference[2]), odometry.z[:3]
@@ -463,11 +462,10 @@ class StickybotController:
         state, robot = self._state, self._robot
         z, holds = self._odometry.z, self._odometry.holds
         x = Coordinates(z, self._odometry.v, self._nominal, self._nominal_rate)
-        dt = robot.period_ns * 1e-9
         if choose_forces(machine, memory, z, holds, self._footing.share, wanted,
                          self._found.sets, settings.smoothness) != UNSOLVED:
             follow = follow_forces if settings.reduction == 'full' else turn_to_forces
-            follow(machine, memory, x, holds, dt, state.offsets)
+            follow(machine, memory, x, holds, robot.period_ns * 1e-9, state.offsets)
         np.minimum(np.maximum(state.offsets, -robot.limit), robot.limit, out=state.offsets)
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:

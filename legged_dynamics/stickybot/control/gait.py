@@ -276,9 +276,8 @@ class Footing:
         self._handover = min(settings.handover,
                              max(gait.overlap(model), 1.0 / settings.rate))
         self._least, self._start_time = settings.least_share, settings.start_time
-        self._starts_walking = walking
+        self._starts_walking = self.walking = walking
         self._replant_ns = round(settings.replant_time * 1e9)
-        self.walking = walking
         self.restart()
 
     def restart(self) -> None:

@@ -265,8 +265,7 @@ class PadForesight:
         ``time_ns``: of the gait; ``speed`` [m/s] of the body along its y axis.
         """
         now = self._clock.at(time_ns)
-        lifts = now.until_lift[now.stance]
-        wait = float(lifts.min(initial=math.inf))
+        wait = float(now.until_lift[now.stance].min(initial=math.inf))
         if not math.isfinite(wait):
             return True
         then = self._clock.at(time_ns + round(1e9 * wait) + 1)

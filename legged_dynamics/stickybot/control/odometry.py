@@ -169,9 +169,9 @@ class WallOdometry:
         self._values = np.zeros(6 * n + 2 * inner + 2)
         hips, joints, body = np.split(self._values, [6 * n, 6 * n + 2 * inner])
         self._place = _Place(
-            hips.reshape(n, 6), joints.reshape(2, inner), body, *np.zeros((2, model.nz)),
-            np.zeros((n, 4)), np.zeros((n, 2)), np.zeros((n, n)), np.zeros(n, bool),
-            *np.zeros((2, n)))
+            hips.reshape(n, 6), joints.reshape(2, inner), body, np.zeros(model.nz),
+            np.zeros(model.nz), np.zeros((n, 4)), np.zeros((n, 2)), np.zeros((n, n)),
+            np.zeros(n, bool), np.zeros(n), np.zeros(n))
         self.z, self.v, self.holds = self._place.z, self._place.v, self._place.holds
 
     def reset(self) -> None:
@@ -226,12 +226,11 @@ class BodyAngle:
 
     def __init__(self, R_BI: np.ndarray):
         self._R_BI = np.array(R_BI, float)
-        self._memory = np.zeros(TILT.width)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past."""
-        self._memory[:] = 0.0
+        self._memory = np.zeros(TILT.width)
         self._last_ns: int | None = None
         self.angle = self.rate = self.inclination = 0.0
 
