@@ -132,6 +132,7 @@ def test_the_four_calls_agree_and_conditions_last_for_one():
     plain = solver.solve(motions[0])
     batch = solver.batch(q, v, a, base, in_contact=down, guess=guess, ground_normal=normal,
                          external=push)
+    np.testing.assert_array_equal(solver.solve(motions[0]).wrench, plain.wrench)
     for k, motion in enumerate(motions):
         given = {'in_contact': down[k], 'guess': guess[k], 'ground_normal': normal[k],
                  'external': push}

@@ -32,6 +32,7 @@ def test_a_point_is_as_far_inside_as_the_largest_circle_about_it():
 def test_on_a_line_nothing_is_inside_and_without_support_nothing_is_known():
     line = np.array([[0.0, 0.0], [1.0, 0.0]])
     assert support_margin(line, np.array([0.5, 0.2])) == pytest.approx(-0.2)
+    assert support_margin(line, np.array([3.0, 0.0])) == pytest.approx(-2.0)    # beyond its end
     assert support_margin(line[:1], np.array([0.0, 3.0])) == pytest.approx(-3.0)
     assert np.isnan(support_margin(np.zeros((0, 2)), np.zeros(2)))
     assert np.isnan(support_margin(line, np.full(2, np.nan)))

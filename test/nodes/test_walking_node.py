@@ -164,6 +164,19 @@ def test_a_body_that_walks_takes_no_targets(walk):
     assert np.abs(walk.node.command.error[:3]).max() < 0.02
 
 
+def test_who_is_stopped_while_it_walks_halts_first_and_then_sits_down(walk):
+    walk.node.walk.request('trot')
+    walk.go(1.0, ahead=0.3)
+    assert walk.node.mode() == 'walks' and not walk.host.leave()
+    modes = []
+    while not walk.host.leave():
+        walk.go(0.1, ahead=0.3)         # whoever commands has not noticed
+        modes.append(walk.node.mode())
+        assert walk.robot.data.qvel[2] > -1.0 and len(modes) < 150
+    assert modes.index('stops') < modes.index('sinks')
+    assert not walk.node.lost
+
+
 # -------------------------------------------------------------------------------------------------
 
 
