@@ -79,7 +79,6 @@ def hysteresis(p, down, settings):
 class LevelSettings:
     """Tuned numbers of the levels, chosen on the robots of benchmarks/zoo."""
 
-    least_noise: float = 0.005      # weights, least error of a foot in the air
     # On a fixed base, where no equations of the base support those of the legs.
     largest_alone: float = 0.1      # weights, largest error
     share: float = 0.16             # of a foot's even share, largest threshold
@@ -128,7 +127,7 @@ class ContactLevels:
             doubted = math.sqrt(max(error ** 2 - known ** 2, 0.0)) if doubt is not None else 0.0
             # A sole is unloaded slowly; where it rises says more.
             hidden = doubted if len(leg) == 3 else 0.0
-            noise = settings.contact_force_noise or min(max(error, LEVELS.least_noise),
+            noise = settings.contact_force_noise or min(max(error, TUNED.air_force),
                                                         self._largest)
             threshold = settings.contact_force_threshold or max(
                 min(2.0 * noise, LEVELS.share / nf), min(hidden, LEVELS.doubted_share / nf))

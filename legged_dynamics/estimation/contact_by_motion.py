@@ -89,7 +89,8 @@ def predict_velocity(feet, settings, scratch, states, R_WB, imu, memory, dt):
         rate = subtract(rotate(R_WB, acceleration), (0.0, 0.0, GRAVITY))
         store3(body, MOTION.velocity, add_scaled(load3(body, MOTION.velocity), dt, rate))
         body[MOTION.variance] = min(
-            body[MOTION.variance] + settings.drift ** 2 * dt, unknown)
+            body[MOTION.variance]
+            + settings.largest_rise_bias ** 2 * settings.rise_correlation * dt, unknown)
     elif body[MOTION.known] < 0.5:
         # The first value comes from the lowest feet.
         up, lowest = rotate_back(R_WB, load3(memory.ground.normal, 0)), 1e30
@@ -153,7 +154,7 @@ def follow_lift(feet, settings, scratch, states, R_WB, imu, memory, dt):
     rests = -0.5 * (velocity / error) ** 2
     hangs = max(rests, -0.5 * (velocity / hanging_speed) ** 2 - math.log(hanging_speed / error))
     lifted = body[MOTION.lifted]
-    if max(math.fabs(velocity), math.fabs(upward)) > settings.rise_seen * settings.rise_error:
+    if max(math.fabs(velocity), math.fabs(upward)) > settings.significant * settings.rise_error:
         lifted = bayes_update(lifted, min(dt / settings.rise_correlation, 1.0) * (
             hangs + 0.5 * (off / error) ** 2))
     if lifted <= 0.5:
@@ -255,7 +256,7 @@ def update_contact_by_motion(arrays, layout, settings, row, R_WB, on_feet, dt, r
             best, best_p = i, p
     lifted = body[MOTION.lifted]
     # A robot that does not fall while no foot seems to stand: its velocity is wrong.
-    body[MOTION.lost] = body[MOTION.lost] + dt if support > 0.0 and none > settings.lost else 0.0
+    body[MOTION.lost] = body[MOTION.lost] + dt if support > 0.0 and none > 0.5 else 0.0
     if body[MOTION.lost] > settings.lost_time:
         body[MOTION.known] = body[MOTION.lost] = 0.0
     for i in range(nf):

@@ -442,7 +442,7 @@ def update_mass_error(settings, tracking, mass, pushed, dt):
             equations[r, c] = keep * equations[r, c] + total
             if c < 4:
                 block[r, c] = equations[r, c]
-        block[r, r] += settings.prior_time * g2 / (1.0 if r == 0 else arm2)
+        block[r, r] += settings.steady_time * g2 / (1.0 if r == 0 else arm2)
         error[r] = equations[r, 4]
     if not factorize(block, 4):
         return
@@ -452,5 +452,5 @@ def update_mass_error(settings, tracking, mass, pushed, dt):
         for e in range(6):
             information += columns[e, r] ** 2
             variance += columns[e, r] ** 2 * slow[e]
-        t = (error[r] * information / settings.doubtful) ** 4 / max(variance * variance, 1e-300)
+        t = (error[r] * information / settings.significant) ** 4 / max(variance * variance, 1e-300)
         error[r] *= t / (1.0 + t)

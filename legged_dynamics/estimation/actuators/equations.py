@@ -62,7 +62,6 @@ class BlockConstants(NamedTuple):
     lowest: int = 1                 # m, height of the base below which nothing is learned
     skipped: int = 1                # blocks that were left out before each
     base_correlation: int = 1
-    swing_correlation: int = 1
     outlier: int = 1
     spread_rate: int = 1
     spread_blocks: int = 1
@@ -297,7 +296,7 @@ def _add_swinging(x, j):
     variance = spread + x.uncertain[j]
     x.heard[j] += 1.0
     x.spread[6 + j] += _spread_step(c, x.heard[j], left * left - x.uncertain[j], spread)
-    alike = max(c[CONSTANT.swing_correlation] / (1.0 + c[CONSTANT.skipped]), 1.0)
+    alike = max(0.5 * c[CONSTANT.base_correlation] / (1.0 + c[CONSTANT.skipped]), 1.0)
     share = 1.0 / (alike * variance * max(1.0, left * left / (c[CONSTANT.outlier] * variance)))
     residual = phi[N_LOCAL] + phi[GAIN] * x.used[x.place[j, GAIN]]
     for k in range(N_LOCAL):

@@ -25,6 +25,7 @@ from legged_dynamics.model.actuators import (
     KEYS,
     PARAMETERS,
     UNITS,
+    UNKNOWN,
     ActuatorModel,
 )
 from legged_dynamics.model.robot_config import RobotConfig
@@ -96,8 +97,9 @@ class Findings:
                 (FRICTION, Fault.FRICTION_MISSTATED, settings.effect,
                  settings.friction_tolerance),
                 (ARMATURE, Fault.ARMATURE_MISSTATED, settings.armature_effect,
-                 settings.armature_tolerance),
-                (GAIN, Fault.GAIN_MISSTATED, settings.effect, settings.gain_tolerance)):
+                 2.0 * settings.armature_deviation),
+                (GAIN, Fault.GAIN_MISSTATED, settings.effect,
+                 settings.gain_factor * UNKNOWN[GAIN])):
             yield from self._of_parameter(*each, value, covariance, typical)
 
     def _of_parameter(self, row: int, fault: Fault, effect: float, tolerance: float,

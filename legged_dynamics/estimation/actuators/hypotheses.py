@@ -139,8 +139,8 @@ class Hypotheses:
         """Judge frictions, and armatures, together: many are off, and none by many deviations."""
         prior, settings = self._prior, self._settings
         for kind, least, error in (
-                (self._parameters.leg_frictions, settings.friction_odds, 0.0),
-                (self._parameters.leg_armatures, settings.armature_odds,
+                (self._parameters.leg_frictions, settings.rejection, 0.0),
+                (self._parameters.leg_armatures, settings.stated_odds,
                  settings.armature_deviation)):
             known = np.maximum(found.deviation[kind], error * np.abs(prior.mean[kind]))
             stated, unknown = yield from evidence(
@@ -159,7 +159,8 @@ class Hypotheses:
         errors = self._force_error * np.sqrt(
             np.diag(information)[self._parameters.base_force].sum() / sensed)
         # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
-        z[-1] = (max(late - max(settings.imu_delay_deviation, errors), 0.0)
+        z[-1] = (settings.rejection / settings.imu_delay_rejection
+                 * max(late - max(settings.imu_delay_deviation, errors), 0.0)
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one.
@@ -196,7 +197,7 @@ class Hypotheses:
         settings = self._settings
         odds = yield from evidence(V, theta, deviation, self._of_torques)
         yield
-        likely = [math.exp(each - max(odds) - (settings.right_gain_odds if k else 0.0))
+        likely = [math.exp(each - max(odds) - (settings.stated_odds if k else 0.0))
                   for k, each in enumerate(odds)]
         if not walks:           # a robot that stands says the same again and again
             likely = [1.0, 0.0, 0.0, 0.0]

@@ -322,7 +322,7 @@ class ActuatorLearner:
                  settings.imu_delay_effect)):
             sigma = self._deviation[at]
             if self.hypotheses.rejected[at] and value - was > max(
-                    least, settings.rejection * sigma):
+                    least, settings.imu_delay_rejection * sigma):
                 yield delay_finding(fault, 'delay', key, (value, sigma), written)
         velocity = self.velocity
         if velocity.late > velocity.least:

@@ -22,6 +22,7 @@ from legged_dynamics.estimation.actuators.equations import (
 )
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
+from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.actuators import ARMATURE
@@ -82,6 +83,8 @@ class Regression:
         constants[[CONSTANT.weight, CONSTANT.leg_length, CONSTANT.mass, CONSTANT.period,
                    CONSTANT.has_imu, CONSTANT.lowest]] = (
             weight, leg_length, model.total_mass, 1.0 / rate, float(mount.body == 0), np.inf)
+        constants[[CONSTANT.force_prior, CONSTANT.moment_arm]] = (
+            EstimatorSettings.prior_force, EstimatorSettings.prior_length)
         bare = model.tree.constants.copy()
         bare[:, [layout.ARMATURE, layout.DAMPING, layout.FRICTION]] = 0.0
         effort = config.noise.of_joints('effort', model, config.joints)
@@ -168,8 +171,8 @@ class Regression:
         """Return whether there are enough new blocks for an estimate."""
         settings, since = self._settings, self._blocks * self._span
         swung = self.swung
-        if not self._swung < swung < settings.first_blocks and since < (
-                settings.settled_interval if self._settled else settings.interval):
+        interval = settings.interval * (1 + settings.skipped_blocks * self._settled)
+        if not self._swung < swung < settings.first_blocks and since < interval:
             return False
         self._swung = swung
         return True

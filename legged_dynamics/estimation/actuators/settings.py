@@ -14,22 +14,19 @@ class LearnerSettings:
     block_time: float = 0.01            # s, of a block
     # Blocks with swinging legs at first, in which one estimate follows on another.
     first_blocks: float = 100.0
-    interval: float = 0.5               # s between estimates after that
+    interval: float = 0.5               # s between estimates then, and longer once blocks are few
     settling_time: float = 10.0         # s after which most blocks are left out
     skipped_blocks: int = 3             # of four that are left out then
-    settled_interval: float = 2.0       # s between estimates then
     memory_time: float = 60.0           # s after which what was learned counts for 1/e
 
     # Weights of the equations
-    base_correlation: float = 4.0       # blocks of the base that count as one: they share errors
-    swing_correlation: float = 2.0      # the same of a swinging joint
+    # Blocks of the base that count as one, for they share errors; half as many of a joint.
+    base_correlation: float = 4.0
     # Squared residual over its variance that loses weight, and that counts for it at most.
     outlier: float = 6.0
     spread_rate: float = 0.01           # share by which a block changes the residual variances
     spread_blocks: float = 6.0          # blocks that the first guess of a variance counts for
     acceleration_noise: float = 3.0     # deviations within which an acceleration may be noise
-    force_prior: float = 3.0            # weights, of a foot's force before its joints are read
-    moment_arm: float = 0.1             # m, of a foot's moment to its force in that prior
     first_base_residual: float = 0.02   # weights, of the base's equations: first guess
     first_residual: float = 0.01        # torque limits, of the joints' equations, and usual
     torque_model_error: float = 1e-3    # torque limits, known to nobody
@@ -48,13 +45,13 @@ class LearnerSettings:
     base_share: float = 5e-4            # least error of its mass and of gravity as read, a share
 
     # Hypotheses; odds are natural logarithms
-    # Deviations by which data reject a stated value, and beyond which it is reported.
+    # Deviations by which data reject a stated value, and beyond which it is reported; odds by
+    # which stated frictions are rejected.
     rejection: float = 5.0
-    friction_odds: float = 5.0          # of unknown friction and damping to stated ones
-    armature_odds: float = 3.0          # of unknown armatures to stated ones
+    imu_delay_rejection: float = 4.0    # deviations, the same of the IMU's delay
+    stated_odds: float = 3.0            # of stated armatures, and of right gains before data
     armature_deviation: float = 0.3     # share of an armature that wrong masses pass for
     effort_delay_odds: float = 1.0      # of an unknown delay of torques to a small one
-    right_gain_odds: float = 3.0        # of right gains before there are data
     gain_odds: float = 4.0              # of wrong gains to all else
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
     secondary_weight: float = 0.5       # of loads' deviations once gains are rejected
@@ -79,8 +76,6 @@ class LearnerSettings:
     effect: float = 0.005
     armature_effect: float = 0.01
     friction_tolerance: float = 0.3     # share by which motors of one kind differ
-    armature_tolerance: float = 0.6
-    gain_tolerance: float = 0.05
     effort_delay_effect: float = 1e-3   # s, least delay that is reported
     imu_delay_effect: float = 1.5e-3    # s, the same of the IMU
     lever_arm: float = 0.15             # leg lengths, least arm of a joint's torque to a foot

@@ -142,7 +142,7 @@ def add_process_noise(robot, settings, scratch, tracking, memory, joints, n, dt)
         impact = dot(v, symmetric_times(known, v)) > settings.impact
         forces.impact[i] = 1.0 if impact else 0.0
         if impact:
-            g += settings.impact_noise * dot(v, v)
+            g += settings.impact_share * dot(v, v)
         for k in range(feet.index[i, SIZE]):
             unit = 1.0 if k < 3 else arm2
             # The variance does not grow beyond that of the prior.

@@ -96,7 +96,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
     nf, ticks = feet.index.shape[0], dt / settings.natural_time
     keep = math.exp(-ticks / settings.even_time)
-    stay = math.exp(-ticks / settings.crossing)
+    stay = math.exp(-2.0 * ticks / settings.even_time)
     stray = math.exp(-ticks / settings.straying)
     standing = 0.0
     for i in range(nf):
@@ -153,7 +153,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
             R = compose(moment_axes(feet.index, states, i), load9(states[i], FOOT_ROTATION))
             new = (1.0 - stay * stay) * square
             spread = (new * spread_y ** 2, new * spread_x ** 2,
-                      new * (settings.twist * spread_x) ** 2)
+                      new * (settings.sideways * spread_x) ** 2)
             for r in range(size - 3):
                 for c in range(size - 3):
                     for k in range(3):
@@ -190,7 +190,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
     surprise = 0.0
     for r in range(3, 6):
         surprise += nu[r] * nu[r] / 3.0
-        weight = math.sqrt(min(1.0, settings.far_off / max(math.fabs(nu[r]), 1e-9)))
+        weight = math.sqrt(min(1.0, settings.significant / max(math.fabs(nu[r]), 1e-9)))
         nu[r] *= weight
         for k in range(nx):
             gain[r, k] *= weight

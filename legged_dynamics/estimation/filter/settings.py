@@ -15,6 +15,9 @@ class FilterSettings:
     random walk after a second, natural time is sqrt(l / g).
     """
 
+    # Deviations beyond which a value is more than its error, and a moment an outlier.
+    significant: float = 2.0
+
     # Equations' errors
     offset_share: float = 0.3           # offset of torques over their stated noise
     # Coulomb's law is no better than that: friction grows and falls with speed, load, warmth.
@@ -40,24 +43,21 @@ class FilterSettings:
     fastest_rate: float = 1.5           # W
     swinging_rate: float = 6.7          # W, of a foot in the air, which may land
     impact: float = 12.0                # squared normalised innovation of a foot (3 dof)
-    impact_noise: float = 0.5           # process noise then, of the squared innovation
     # Errors of velocities come back with the opposite sign.
     covariance_share: float = 0.25      # of the filter's covariance
-    impact_share: float = 0.5           # of process noise: a blow is anywhere in its tick
+    # Of the squared innovation that is process noise then, and of that noise within a tick.
+    impact_share: float = 0.5
 
     # Contact by force
     unmoved: float = 0.75               # thresholds that a foot that has not risen may be lighter
     landed: float = 2.0                 # the same just after landing, which may unload it
     landing_time: float = 0.3           # natural times of that
-    air_force: float = 0.005            # W, of a foot in the air
+    air_force: float = 0.005            # W, of a foot in the air, and least error of it
     largest_evidence: float = 12.0      # log-likelihood ratio of a sample
     largest_noise: float = 0.02         # W, error of a foot in the air; doubt counts half there
 
     # Contact by motion
-    # m/s, walk of the velocity in a second: 0.3 m/s^2 by tilt and bias, for 0.1 s each.
-    drift: float = 0.3 * 0.1 ** 0.5
-    lost: float = 0.5                   # probability that no foot stands: velocity is lost
-    lost_time: float = 0.02             # s of that
+    lost_time: float = 0.02             # s in which no foot seems to stand: velocity is lost
     step_memory: float = 10.0           # natural times in which steps are forgotten
     slip_time: float = 0.17             # s, of a standing point foot's speed and of noise's scale
     least_kept: float = 0.05            # bound of the probability, which a sample can turn
@@ -67,27 +67,26 @@ class FilterSettings:
     rise_error: float = 0.03            # m/s, of a standing robot's rise by feet and accelerometer
     rise_share: float = 0.1             # and of the velocity
     hanging_speed: float = 0.2          # m/s, of a robot that hangs
-    rise_seen: float = 2.0              # rise_error, least velocity at which either shows
     standing_known: float = 1.0         # s until it is known, and in which a doubt of it goes
     rise_time: float = 5.0              # s, of the observer of difference and mean error
-    rise_correlation: float = 0.1       # s, of the difference of velocities
-    largest_rise_bias: float = 0.3      # m/s^2
+    # s, of the difference of velocities; m/s^2, by tilt and bias, which last as long.
+    rise_correlation: float = 0.1
+    largest_rise_bias: float = 0.3
     most_lifted: float = 0.95           # probability: it may be put down soon
 
     # Walk of forces, without torque
     landing_rate: float = 3.0           # W after one natural time, of a foot that may land
     surest: float = 0.99                # probability of contact: any foot may have landed
-    even_time: float = 3.0              # natural times in which load becomes even
+    # Natural times in which load becomes even, and pressure crosses the sole twice.
+    even_time: float = 3.0
     uneven_share: float = 0.5           # even shares by which feet differ
-    crossing: float = 1.5               # natural times in which pressure crosses the sole
-    sideways: float = 0.3               # of load: friction over sqrt(3)
+    sideways: float = 0.3               # of load, and of twist by the sole: friction over sqrt(3)
     straying: float = 0.03              # natural times in which what is sideways decays
     # Variance of a centre of pressure over the product of its distances from two edges: even along
     # a sole, which rolls; across it balance keeps it in the inner half.
     pressure_along: float = 1.0 / 3.0
     pressure_across: float = 1.0 / 12.0
     edge: float = 0.14                  # sizes of the sole, least root of that product
-    twist: float = 0.3                  # moment about the vertical over what the length allows
     first_load_rate: float = 2.0        # W after one natural time, of standing feet's load
     slowest_load_rate: float = 0.2
     fastest_load_rate: float = 10.0
@@ -97,7 +96,6 @@ class FilterSettings:
     largest_scale: float = 4.0
     most_learned: float = 3.0           # of the squared deviations of moments in one sample
     load_noise: float = 0.04            # W, error of a foot's load by other causes
-    far_off: float = 2.0                # deviations beyond which a moment has less weight
 
     # Ground
     unevenness: float = 0.02            # of the feet's distance, places off the plane
@@ -118,11 +116,10 @@ class FilterSettings:
     slow_level: float = 2.5
     beyond_time: float = 0.1            # s, mean of what the filter does not follow
     mass_time: float = 5.0              # s in which mass is forgotten
-    prior_time: float = 0.05            # s of measuring that the model's own mass counts for
-    doubtful: float = 2.0               # deviations of an estimate that is halved
     pushed_share: float = 0.2           # weight of a sample during a push
     # Noise that is in the acceleration and in the right side alike would look like a mass.
-    steady_time: float = 0.05           # s, mean of that acceleration
+    # s, mean of that acceleration; the model's own mass counts for as much measuring.
+    steady_time: float = 0.05
     carried: float = 0.8                # W that feet bear while mass is estimated
 
 
