@@ -60,6 +60,7 @@ def robot_node(executable: str) -> Any:
 
     def start(values: dict[str, str]) -> list[Any]:
         frame = ['-f', values['fixed_frame']] if values['fixed_frame'] else []
+        text = ParameterValue(values['robot_description'], value_type=str)
         made = [
             # The name makes arguments win over the files: of two sections the one that names the
             # node holds, whichever comes last.
@@ -72,8 +73,7 @@ def robot_node(executable: str) -> Any:
                      ('effort_controller/commands', 'commands'))
                      if values[key] != name],
                  parameters=[str(robot_files(values['robot'])[0]), values['params_file'], {
-                     'robot_description': ParameterValue(values['robot_description'],
-                                                         value_type=str),
+                     **({'robot_description': text} if entry.has_kernels else {}),
                      **({'safety.controllers_file': values['controllers_file']}
                         if values['controllers_file'] else {}),
                      **{name: values[name] == 'true'
