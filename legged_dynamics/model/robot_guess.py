@@ -157,7 +157,7 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
     solid = [shape for shape in near if shape.size.any()]
     if not solid:
         return _unknown(model, link, why, count)
-    heights = [_reach_down(shape, up) for shape in solid]
+    heights = [shape.lowest(up) for shape in solid]
     lowest = min(heights)
     touching = [shape for shape, height in zip(solid, heights) if height < lowest + 0.01]
     balls = [shape for shape in touching if shape.kind in ('sphere', 'capsule')]
@@ -208,12 +208,6 @@ def _lies_flat(box: Shape) -> bool:
     """Tell a sole from the end of a shin: longer and broader than high, and no rod."""
     length, breadth, height = np.ptp(box.corners, axis=0)
     return bool(height < length and height < 1.5 * breadth and breadth > 0.25 * length)
-
-
-def _reach_down(shape: Shape, up: np.ndarray) -> float:
-    if shape.kind == 'sphere':
-        return float(shape.pose.p @ up - shape.size[0])
-    return float((shape.corners @ up).min())
 
 
 def _up_in(model: RobotModel, link: str) -> np.ndarray:

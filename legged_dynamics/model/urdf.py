@@ -267,11 +267,10 @@ _WANTED: Wanted = {
                            _NOTHING),
 }
 _OTHER_FORMATS = {
-    'sdf': 'SDF, the format of Gazebo. Most SDF robots come from a URDF: take that',
-    'model': 'SDF, the format of Gazebo. Most SDF robots come from a URDF: take that',
-    'world': 'SDF, the format of Gazebo. Most SDF robots come from a URDF: take that',
-    'mujoco': 'MJCF, the format of MuJoCo. Most MJCF robots come from a URDF: take that',
-    'mujocoinclude': 'MJCF, the format of MuJoCo. Most MJCF robots come from a URDF: take that',
+    **dict.fromkeys(('sdf', 'model', 'world'), 'SDF, the format of Gazebo. Most SDF robots come '
+                    'from a URDF: take that'),
+    **dict.fromkeys(('mujoco', 'mujocoinclude'), 'MJCF, the format of MuJoCo. Most MJCF robots '
+                    'come from a URDF: take that'),
     'COLLADA': 'a COLLADA mesh',
     'osim': 'OpenSim', 'OpenSimDocument': 'a model of OpenSim',
     'html': 'a web page; the download went wrong',
@@ -398,8 +397,7 @@ def _joint(joint: Element, origin: str, notes: list[str]) -> Joint:
                          'prismatic joints and a revolute one.')
     parent, child = (_end(joint, role, where) for role in ('parent', 'child'))
     placement = transform_of(joint, where)
-    moves = kind not in ('fixed', 'floating')
-    if not moves:
+    if kind in ('fixed', 'floating'):
         return Joint(name, kind, parent, child, placement)
     axis = joint.first('axis')
     direction = (1.0, 0.0, 0.0) if axis is None else axis.vector('xyz', (1.0, 0.0, 0.0), where)

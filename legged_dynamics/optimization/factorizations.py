@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.spatial.algebra import symmetric_times
 from legged_dynamics.spatial.jit import kernel, part
 
 
@@ -267,9 +268,7 @@ def sweep(W, rows, k, n, sign):
 @part
 def _factors(p, rows, j):
     """Return the pivot's inverse times a column of its rows."""
-    x, y, z = rows[0, j], rows[1, j], rows[2, j]
-    return (p[0] * x + p[1] * y + p[2] * z, p[1] * x + p[3] * y + p[4] * z,
-            p[2] * x + p[4] * y + p[5] * z)
+    return symmetric_times(p, (rows[0, j], rows[1, j], rows[2, j]))
 
 
 @part

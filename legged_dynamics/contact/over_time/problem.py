@@ -150,9 +150,8 @@ def _put_balance(problem, t, n, W):
             c, size = index[i, START], index[i, SIZE]
             x, y, z = problem.points[t, i, 0], problem.points[t, i, 1], problem.points[t, i, 2]
             for k in range(3):
-                if problem.axes.shape[0] == 0:
-                    f = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
-                else:
+                f = unit(k)
+                if problem.axes.shape[0] > 0:
                     f = (problem.axes[t, i, k], problem.axes[t, i, 3 + k],
                          problem.axes[t, i, 6 + k])
                 m = cross((x, y, z), f)
@@ -249,10 +248,8 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, made):
         for j in range(i + 1):
             work[i, j] = past[i, j]
     for t in range(T):
-        if t + 1 < T:
-            _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
-        else:
-            _links(problem, problem.standing[t], after, both, either)
+        then = problem.standing[t + 1] if t + 1 < T else after
+        _links(problem, problem.standing[t], then, both, either)
         _add_costs(problem, t, blocks, either, both, work)
         _put_balance(problem, t, n, work)
         if not _solve_frame(problem, t, n, work, rows):
@@ -307,12 +304,10 @@ def substitute_back(problem, after, x_after, made):
     T, n = x.shape
     both, either, pull = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for t in range(T - 1, -1, -1):
+        then, following = after, x_after
         if t + 1 < T:
-            _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
-            for i in range(n):
-                pull[i] = both[i] * x[t + 1, i]
-        else:
-            _links(problem, problem.standing[t], after, both, either)
-            for i in range(n):
-                pull[i] = both[i] * x_after[i]
+            then, following = problem.standing[t + 1], x[t + 1]
+        _links(problem, problem.standing[t], then, both, either)
+        for i in range(n):
+            pull[i] = both[i] * following[i]
         times_symmetric(gains[t], pull, x[t])
