@@ -77,9 +77,9 @@ def make_program(model: RobotModel, feet: Sequence[Foot], cones: Sequence[Fricti
     templates = limit_templates(feet, cones)
     nc, m, nv = sum(len(foot.rows) for foot in feet), len(templates), model.nv
     variance = np.ones(8 + nv) if weights is None else np.concatenate(weights.packed(nv))
-    return Program(*arrays, templates, variance, np.zeros(nc), np.zeros((nc, nc)),
-                   np.zeros((nc, nv)), QuadraticProgram.of_size(nc, LIMITS + m),
-                   np.zeros(nc + 7, np.int64), np.zeros(LIMITS + m))
+    return Program._make([*arrays, templates, variance, np.zeros(nc), np.zeros((nc, nc)),
+                          np.zeros((nc, nv)), QuadraticProgram.of_size(nc, LIMITS + m),
+                          np.zeros(nc + 7, np.int64), np.zeros(LIMITS + m)])
 
 
 def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: int

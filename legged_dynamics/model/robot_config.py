@@ -16,11 +16,7 @@ from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import PARENT, Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
-from legged_dynamics.model.sensor_correction import (
-    SensorCorrection,
-    check_per_joint,
-    check_three,
-)
+from legged_dynamics.model.sensor_correction import SensorCorrection, check_per_joint, check_three
 from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy

@@ -247,8 +247,7 @@ class SensorCorrection:
             return xyzw
         if np.linalg.det(M) < 0.0:
             return None             # a mirrored frame has no orientation
-        return quaternion_from_rotation(
-            rotation_from_quaternion(xyzw) @ M.T)
+        return quaternion_from_rotation(rotation_from_quaternion(xyzw) @ M.T)
 
 
 def check_per_joint(name: str, values: Sequence[float], joints: Sequence[str]) -> None:

@@ -27,8 +27,6 @@ from legged_dynamics.stickybot.settings import StickybotSettings
 class ClimberSettings(SimulationSettings):
     """What the YAML says about the simulated robot on its wall."""
 
-    rate: float = setting(
-        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
     timestep: float = setting(
         'simulation.timestep', 1e-4, 's',
         'Physics step: short against the fastest mode of a limb on its hip, 5000/s.', 1e-5, 1e-3)

@@ -31,17 +31,17 @@ class SimulationSettings(CheckedSettings):
     kind: str = setting(
         'simulation.kind', 'walker', '',
         'Whether the robot stands on the ground or climbs a wall.', choices=('walker', 'climber'))
+    rate: float = setting(
+        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
 
 
-KIND, = SimulationSettings.table()
+KIND, _ = SimulationSettings.table()
 
 
 @dataclass(frozen=True)
 class WalkerSettings(SimulationSettings):
     """What the YAML says about the simulated robot and its ground."""
 
-    rate: float = setting(
-        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
     timestep: float = setting('simulation.timestep', 1e-3, 's', 'Physics step.', 1e-4, 1e-3)
     command_timeout: float = setting(
         'simulation.command_timeout', 0.02, 's',

@@ -349,10 +349,8 @@ def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
         rows.append(row / FIT.weighed)
 
     def known(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        residual, jacobian = [z], [np.eye(u.size)]
-        for row in rows:
-            residual.append(np.array([row @ z]))
-            jacobian.append(row[None])
+        residual = [z, np.array([row @ z for row in rows])]
+        jacobian = [np.eye(u.size), np.reshape(rows, (-1, u.size))]
         if total_mass is not None:
             x = z * u.deviation
             each = u.inertial(x)[masses]

@@ -342,8 +342,8 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
         {name: 100.0 * float(total[cycles].mean()) / weight for name, total in sums.items()},
         _bands(sums, period, time, weight), _swing(quick, feet),
         _horizontal(records['fused'].force, up, cycles, weight), errors,
-        tuple(JointVerdict(name, errors.of_joint(name, 'gain'), errors.of_joint(name, 'offset'),
-                           errors.of_joint(name, 'dry friction')) for name in errors.joints),
+        tuple(JointVerdict(name, *(errors.of_joint(name, what) for what in (
+            'gain', 'offset', 'dry friction'))) for name in errors.joints),
         weighed, phases, limit, {'time': time, **sums}, received)
 
 
