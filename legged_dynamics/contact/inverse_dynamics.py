@@ -19,7 +19,7 @@ from legged_dynamics.contact.batch import ContactBatch, solve_batch
 from legged_dynamics.contact.conditions import UP, Conditions, as_inputs, move_references, refuse
 from legged_dynamics.contact.program import FOOT, LIMITS, make_program, one_cone_a_foot
 from legged_dynamics.contact.program_tick import program_tick
-from legged_dynamics.contact.solution import ContactSolution, EquationWeights, Support
+from legged_dynamics.contact.solution import ContactSolution, EquationWeights
 from legged_dynamics.contact.tick import EASE, GUESS, MISFIT, STANDING, Memory, tick
 from legged_dynamics.contact.uncertainty import (
     MotionNoise,
@@ -46,9 +46,6 @@ from legged_dynamics.spatial.packed import pack
 NO_EFFORT = np.zeros(0)
 NEEDS_WEIGHTS = ('measured joint torque needs weights: give ContactInverseDynamics an '
                  'EquationWeights')
-
-__all__ = ['ContactInverseDynamics', 'ContactSolution', 'Support']
-
 
 class ContactInverseDynamics:
     """

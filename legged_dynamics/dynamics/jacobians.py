@@ -338,8 +338,7 @@ def contact_bias(feet, bodies, states, normal, bias):
         w, alpha = get3(bodies, b, OMEGA), get3(bodies, b, ALPHA)
         a = add(get3(bodies, b, ACCELERATION),
                 add(cross(alpha, arm), cross(w, cross(w, to_center))))
-        for k in range(3):
-            bias[row + k] = a[k]
+        store3(bias, row, a)
         put_moment(feet.index, states, i, alpha, bias)
 
 

@@ -289,8 +289,7 @@ def _foot_chain(topology, constants, memory, nq, nv, start):
     D = memory[start:start + 6 * nv].reshape((6, nv))
     end = start + 6 * nv + 6
     bias(tree, s)
-    for k in range(6):
-        s.bodies[0, BIAS_FORCE + k] = 0.0       # without the weight of the ground itself
+    s.bodies[0, BIAS_FORCE:BIAS_FORCE + 6] = 0.0    # without the weight of the ground itself
     articulate(tree, s)
     for k in range(6):
         memory[end - 6 + k] = s.bodies[0, BIAS_FORCE + k]

@@ -213,8 +213,5 @@ MOTORS = (
 
 def known_motor(names: Sequence[str], joint: str) -> KnownMotor | None:
     """Return what is known of a joint's motor; None where no motor of the table fits."""
-    for motor in MOTORS:
-        if (any(re.search(motor.robot, name, re.IGNORECASE) for name in names)
-                and re.search(motor.joint, joint, re.IGNORECASE)):
-            return motor
-    return None
+    return next((motor for motor in MOTORS if re.search(motor.joint, joint, re.IGNORECASE) and any(
+        re.search(motor.robot, name, re.IGNORECASE) for name in names)), None)

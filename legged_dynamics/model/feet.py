@@ -425,9 +425,8 @@ class FlatFoot(Foot):
 
     def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
         """Return rows of friction pyramids of four facets under the corners."""
-        mu = coefficient
-        return np.array([[sx, 0, mu, 0, 0, 0] for sx in (1, -1)]
-                        + [[0, sy, mu, 0, 0, 0] for sy in (1, -1)], float)
+        return np.array([[sx, 0, coefficient, 0, 0, 0] for sx in (1, -1)]
+                        + [[0, sy, coefficient, 0, 0, 0] for sy in (1, -1)], float)
 
     def press_rows(self, coefficient: float) -> np.ndarray:
         """

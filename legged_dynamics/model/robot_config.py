@@ -281,9 +281,6 @@ def _scaled(part: Inertia, factor: float) -> Inertia:
 # -------------------------------------------------------------------------------------------------
 # The configuration of a robot.
 
-__all__ = ['SETTINGS', 'RobotConfig', 'SensorNoise']
-
-
 @dataclass(frozen=True)
 class RobotConfig:
     """

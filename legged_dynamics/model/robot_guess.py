@@ -156,7 +156,9 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
     up = _up_in(model, link)
     solid = [shape for shape in near if shape.size.any()]
     if not solid:
-        return _unknown(model, link, why, count)
+        unknown = (FlatFoot(link, *UNKNOWN_SOLE) if _has_ankle(model, link, count)
+                   else PointFoot(link, 0.0))
+        return FootGuess(unknown, None, why, '')
     heights = [shape.lowest(up) for shape in solid]
     lowest = min(heights)
     touching = [shape for shape, height in zip(solid, heights) if height < lowest + 0.01]
@@ -234,12 +236,6 @@ def _flat(link: str, corners: np.ndarray, kind: str, why: str, source: str) -> F
                        lambda at: FlatFoot(at, front, back, left, right), why, source)
     return _placed(link, kind, [0.0, round(0.5 * (left + right), 4), height],
                    lambda at: LineFoot(at, front, back), why, source)
-
-
-def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:
-    if _has_ankle(model, link, count):
-        return FootGuess(FlatFoot(link, *UNKNOWN_SOLE), None, why, '')
-    return FootGuess(PointFoot(link, 0.0), None, why, '')
 
 
 def _has_ankle(model: RobotModel, link: str, count: int) -> bool:

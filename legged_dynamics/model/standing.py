@@ -81,16 +81,12 @@ def _guessed_balls(model: RobotModel, body: int) -> list[tuple[np.ndarray, float
     if not len(next_joints):
         return []
     inertia = model.body_inertia(0)
-    half = _half_height(inertia)
+    # Half the height of the box of even density that has this inertia.
+    xx, yy, zz = np.diag(inertia.about_com)
+    half = float(np.sqrt(max(1.5 * (xx + yy - zz) / max(inertia.mass, 1e-9), 0.0)))
     low, high = np.min(next_joints, axis=0), np.max(next_joints, axis=0)
     return [(np.array([x, y, inertia.com[2] + side]), 0.0) for x in (low[0], high[0])
             for y in (low[1], high[1]) for side in (-half, half)]
-
-
-def _half_height(inertia: layout.Inertia) -> float:
-    """Return half the height of the box of even density that has this inertia [m]."""
-    xx, yy, zz = np.diag(inertia.about_com)
-    return float(np.sqrt(max(1.5 * (xx + yy - zz) / max(inertia.mass, 1e-9), 0.0)))
 
 
 SMALL_WEIGHT = 1e-7     # changes loads by about its square

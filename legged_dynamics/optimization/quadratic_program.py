@@ -335,8 +335,7 @@ def _transform(C, factor, s):
     """Fill the rows L^-1 c of constraints c, by columns too, their lengths and spans."""
     m, n = C.shape
     size = s.size
-    for i in range(m):
-        size[i] = 0.0
+    size[:] = 0.0
     for c in range(n):
         to, diagonal = s.columns[c], factor[c, c]
         for i in range(m):

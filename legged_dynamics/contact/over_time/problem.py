@@ -123,12 +123,9 @@ def _add_costs(problem, t, blocks, either, both, W):
     for i in range(index.shape[0]):
         start, size = index[i, START], index[i, SIZE]
         if problem.standing[t, i] == 0:
-            for r in range(start, start + size):
-                for c in range(r + 1):
-                    W[r, c] = 0.0
-            for r in range(start + size, W.shape[0]):
-                for c in range(start, start + size):
-                    W[r, c] = 0.0
+            end = start + size
+            W[start:end, :end] = 0.0
+            W[end:, start:end] = 0.0
             continue
         for r in range(size):
             at = start + r
@@ -142,9 +139,7 @@ def _add_costs(problem, t, blocks, either, both, W):
 def _put_balance(problem, t, n, W):
     """Fill the rows below n with A_t and -delta; complete them where A_t is rank deficient."""
     index, standing = problem.index, problem.standing[t]
-    for r in range(6):
-        for c in range(n + 6):
-            W[n + r, c] = 0.0
+    W[n:n + 6, :n + 6] = 0.0
     for i in range(index.shape[0]):
         if standing[i] != 0:
             c, size = index[i, START], index[i, SIZE]
@@ -284,8 +279,7 @@ def substitute(problem, gradient, made):
     gains, x, _, vectors = made
     T, n = x.shape
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
-    for i in range(n):
-        linear[i] = 0.0
+    linear[:] = 0.0
     for t in range(T):
         for i in range(n):
             linear[i] += gradient[t, i]

@@ -51,7 +51,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.spatial.layout import get3, get9
+from legged_dynamics.spatial.layout import get3, get9, put3
 
 N_INERTIAL = 10     # mass, mass times centre of mass, inertia about the origin (xx xy xz yy yz zz)
 
@@ -117,8 +117,7 @@ def _equations(tree, feet, motion, bodies, states, out):
         contact_jacobians(tree, feet, bodies, states, out.jacobian[n])
         contact_map(feet, states, out.grasp[n])
         for i in range(feet.index.shape[0]):
-            for k in range(3):
-                out.points[n, i, k] = states[i, CONTACT + k]
+            put3(out.points[n], i, 0, get3(states, i, CONTACT))
 
 
 @kernel

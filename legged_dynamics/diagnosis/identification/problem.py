@@ -10,6 +10,7 @@ the errors of the IMU.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -170,15 +171,16 @@ class Unknowns:
             if name in self.parts:
                 set_[self.parts[name]] = getattr(trust, name)
 
+    def _by_body(self, x: np.ndarray) -> Iterator[tuple[LogCholesky, np.ndarray]]:
+        return zip(self.bodies, x[self.parts['inertia']].reshape(-1, 10))
+
     def inertial(self, x: np.ndarray) -> np.ndarray:
         """Return the inertial parameters (10 nb,), as :meth:`LogCholesky.parameters`."""
-        each = x[self.parts['inertia']].reshape(-1, 10)
-        return np.concatenate([body.parameters(part) for body, part in zip(self.bodies, each)])
+        return np.concatenate([body.parameters(part) for body, part in self._by_body(x)])
 
     def inertial_gradient(self, x: np.ndarray) -> np.ndarray:
         """Return the diagonal blocks (nb, 10, 10) of the derivative of :meth:`inertial`."""
-        each = x[self.parts['inertia']].reshape(-1, 10)
-        return np.stack([body.gradient(part) for body, part in zip(self.bodies, each)])
+        return np.stack([body.gradient(part) for body, part in self._by_body(x)])
 
     def of_joints(self, name: str, x: np.ndarray) -> np.ndarray:
         """Return the joints' physics (nj,): 'coulomb', 'viscous' or 'armature'."""
@@ -186,9 +188,8 @@ class Unknowns:
 
     def robot(self, x: np.ndarray) -> RobotModel:
         """Return the model with the inertias and joint physics of x."""
-        each = x[self.parts['inertia']].reshape(-1, 10)
         model = self.model.with_body_inertia(
-            {i: body.inertia(part) for i, (body, part) in enumerate(zip(self.bodies, each))})
+            {i: body.inertia(part) for i, (body, part) in enumerate(self._by_body(x))})
         changed = {column: np.maximum(self.of_joints(name, x), 0.0).tolist()
                    for name, column in PHYSICS.items()}
         return model.with_joint_physics(**{column: dict(zip(model.joint_names, values))

@@ -132,12 +132,10 @@ class TorqueErrorProblem:
         self._gain = noise.effort_gain
         self._foot_of, self._first = table.rows.foot, table.index[:, START]   # of columns
         self._phi = self._regressors()
-        self._limit = self._limits()
-
-    def _limits(self) -> np.ndarray:
-        limit = self._model.effort_limits[self._measured]
-        largest = np.abs(self._samples.effort[:, self._measured]).max(axis=0)
-        return np.where(np.isfinite(limit) & (limit > 0.0), limit, np.maximum(largest, 1.0))
+        limit = model.effort_limits[self._measured]
+        largest = np.abs(samples.effort[:, self._measured]).max(axis=0)
+        self._limit = np.where(np.isfinite(limit) & (limit > 0.0), limit,
+                               np.maximum(largest, 1.0))
 
     @property
     def prior(self) -> np.ndarray:
