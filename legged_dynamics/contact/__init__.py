@@ -29,9 +29,7 @@ torque there is no such choice; friction and the edges of soles restrict it.
 from legged_dynamics.contact.batch import ContactBatch
 from legged_dynamics.contact.inverse_dynamics import (
     ContactInverseDynamics,
-    ContactSolution,
     InstantProblem,
-    Support,
     equation_weights,
 )
 from legged_dynamics.contact.over_time.inverse_dynamics import (
@@ -41,7 +39,7 @@ from legged_dynamics.contact.over_time.inverse_dynamics import (
 from legged_dynamics.contact.over_time.limits import ContactLimits, OverTimeWeights
 from legged_dynamics.contact.over_time.recorded_motion import GeneralizedMotion
 from legged_dynamics.contact.over_time.stretch import Stretch
-from legged_dynamics.contact.solution import EquationWeights
+from legged_dynamics.contact.solution import ContactSolution, EquationWeights, Support
 from legged_dynamics.contact.uncertainty import MotionNoise, WrenchUncertainty
 
 __all__ = ['ContactInverseDynamics', 'ContactSolution', 'ContactBatch',

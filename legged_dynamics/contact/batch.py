@@ -148,18 +148,18 @@ def solve_batch(conditions: Conditions, program: Any,
     q, v, a, base = (_samples(table, (n, size), what) for table, size, what in zip(
         motion, (model.nq, model.nv, model.nv, 9),
         ('joint positions', 'joint velocities', 'joint accelerations', 'motions of the base')))
-    standing = (np.zeros((0, feet), np.int64) if in_contact is None else
-                _samples(np.asarray(in_contact, bool), (n, feet), 'flags').astype(np.int64))
-    normal = np.zeros((0, 3))
-    if ground_normal is not None:
-        normal = _samples(np.broadcast_to(ground_normal, (n, 3)) if np.ndim(ground_normal) == 1
-                          else ground_normal, (n, 3), 'ground normals')
-    guesses = np.zeros((0, 6 * feet))
+    if in_contact is not None:
+        in_contact = np.asarray(in_contact, bool)
+    standing = _samples(in_contact, (n, feet), 'flags').astype(np.int64)
+    if np.ndim(ground_normal) == 1:
+        ground_normal = np.broadcast_to(ground_normal, (n, 3))
+    normal = _samples(ground_normal, (n, 3), 'ground normals')
+    guesses = _samples(guess, (n, feet, 6), 'guesses')
+    if not np.isfinite(guesses).all():
+        raise MeasurementError('expected finite guesses')
     if guess is not None:
-        guesses = _samples(guess, (n, feet, 6), 'guesses')
-        if not np.isfinite(guesses).all():
-            raise MeasurementError('expected finite guesses')
-        guesses = conditions.use_guess(guesses).reshape(n, 6 * feet)
+        guesses = conditions.use_guess(guesses)
+    guesses = guesses.reshape(len(guesses), 6 * feet)
     results = np.zeros((n, conditions.results.size))
     measured = (np.zeros((n, 0)) if effort is None
                 else _samples(effort, (n, model.nv), 'joint torques'))
@@ -173,7 +173,10 @@ def solve_batch(conditions: Conditions, program: Any,
     return results
 
 
-def _samples(table: np.ndarray, shape: tuple[int, ...], what: str) -> np.ndarray:
+def _samples(table: np.ndarray | None, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """Return a table of a shape as kernels take it, without rows where there is none."""
+    if table is None:
+        return np.zeros((0, *shape[1:]))
     array = np.asarray(table)
     array = np.require(array, bool if array.dtype == bool else float, ['C', 'W'])
     if array.shape != shape:

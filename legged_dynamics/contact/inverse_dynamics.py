@@ -19,7 +19,7 @@ from legged_dynamics.contact.batch import ContactBatch, solve_batch
 from legged_dynamics.contact.conditions import UP, Conditions, as_inputs, move_references, refuse
 from legged_dynamics.contact.program import FOOT, LIMITS, make_program, one_cone_a_foot
 from legged_dynamics.contact.program_tick import program_tick
-from legged_dynamics.contact.solution import ContactSolution, EquationWeights, Support
+from legged_dynamics.contact.solution import ContactSolution, EquationWeights
 from legged_dynamics.contact.tick import EASE, GUESS, MISFIT, STANDING, Memory, tick
 from legged_dynamics.contact.uncertainty import (
     MotionNoise,
@@ -46,9 +46,6 @@ from legged_dynamics.spatial.packed import pack
 NO_EFFORT = np.zeros(0)
 NEEDS_WEIGHTS = ('measured joint torque needs weights: give ContactInverseDynamics an '
                  'EquationWeights')
-
-__all__ = ['ContactInverseDynamics', 'ContactSolution', 'Support']
-
 
 class ContactInverseDynamics:
     """
@@ -189,15 +186,14 @@ class ContactInverseDynamics:
                 or guess is not None or center_of_pressure is not None or external is not None):
             self._conditions.set(in_contact, ground_normal, guess, center_of_pressure, external)
         try:
-            if effort is None and not self.friction:
-                failure = tick(position, velocity, acceleration, base, self._integers,
-                               self._floats, self._results)
-            else:
-                failure = self._run_program(position, velocity, acceleration, base, effort)
+            failure = self._run(position, velocity, acceleration, base, effort)
         except (TypeError, AttributeError):
             failure = MISFIT
+        if failure:         # once more with converted inputs
+            failure = self._run(*as_inputs(self.model, position, velocity, acceleration, base,
+                                           effort))
         if failure:
-            self._retry(as_inputs(self.model, position, velocity, acceleration, base, effort))
+            refuse(failure)
         return ContactSolution(self._results.copy(), self._shape)
 
     def batch(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
@@ -285,22 +281,16 @@ class ContactInverseDynamics:
         solution = self.solve(motion, effort=effort, **conditions)
         return instant_problem(self, solution, effort, conditions.get('guess') is not None)
 
-    def _run_program(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
-                     base: np.ndarray, effort: np.ndarray | None) -> int:
+    def _run(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
+             base: np.ndarray, effort: np.ndarray | None) -> int:
+        if effort is None and not self.friction:
+            return tick(position, velocity, acceleration, base, self._integers, self._floats,
+                        self._results)
         if effort is None:
             effort = NO_EFFORT
         elif self.weights is None:
             raise ConfigurationError(NEEDS_WEIGHTS)
         return program_tick(position, velocity, acceleration, base, effort, self._packed)
-
-    def _retry(self, inputs: tuple[np.ndarray, ...]) -> None:
-        """Run the kernel on converted inputs; raise the error if it still fails."""
-        if inputs[4] is None and not self.friction:
-            failure = tick(*inputs[:4], self._integers, self._floats, self._results)
-        else:
-            failure = self._run_program(*inputs)
-        if failure:
-            refuse(failure)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ of soles. What depends on the robot alone is set once, by `make_program`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -76,11 +77,9 @@ def make_program(model: RobotModel, feet: Sequence[Foot], cones: Sequence[Fricti
     templates = limit_templates(feet, cones)
     nc, m, nv = sum(len(foot.rows) for foot in feet), len(templates), model.nv
     variance = np.ones(8 + nv) if weights is None else np.concatenate(weights.packed(nv))
-    integers, floats, results = arrays
-    return Program(integers, floats, results, templates, variance, np.zeros(nc),
-                   np.zeros((nc, nc)), np.zeros((nc, nv)),
-                   QuadraticProgram.of_size(nc, LIMITS + m), np.zeros(nc + 7, np.int64),
-                   np.zeros(LIMITS + m))
+    return Program._make([*arrays, templates, variance, np.zeros(nc), np.zeros((nc, nc)),
+                          np.zeros((nc, nv)), QuadraticProgram.of_size(nc, LIMITS + m),
+                          np.zeros(nc + 7, np.int64), np.zeros(LIMITS + m)])
 
 
 def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: int
@@ -92,9 +91,7 @@ def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: 
     if len(cones) != nf:
         raise ConfigurationError(f'expected one friction cone, or one for each of {nf} feet, '
                                  f'got {len(cones)}')
-    normal = np.array([0.0, 0.0, 1.0])
-    return tuple(FrictionCone(cone.coefficient, normal, cone.facets, cone.minimum, cone.maximum)
-                 for cone in cones)
+    return tuple(replace(cone, normal=np.array([0.0, 0.0, 1.0])) for cone in cones)
 
 
 # -------------------------------------------------------------------------------------------------

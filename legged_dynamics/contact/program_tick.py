@@ -58,7 +58,7 @@ from legged_dynamics.optimization.quadratic_program import (
     dual_method,
     optimality,
 )
-from legged_dynamics.spatial.algebra import dot, load3
+from legged_dynamics.spatial.algebra import dot, load3, store3
 from legged_dynamics.spatial.jit import inlined_part, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, put3
 from legged_dynamics.spatial.packed import opened
@@ -72,9 +72,7 @@ STEPS = 400
 @part
 def _put_coordinates(index, states, i, out):
     """Put a foot's force and moment where its contact coordinates are."""
-    force = get3(states, i, CONTACT_FORCE)
-    for k in range(3):
-        out[index[i, START] + k] = force[k]
+    store3(out, index[i, START], get3(states, i, CONTACT_FORCE))
     put_moment(index, states, i, get3(states, i, CONTACT_MOMENT), out)
 
 

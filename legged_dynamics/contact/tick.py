@@ -64,6 +64,7 @@ from legged_dynamics.spatial.jit import inlined_part, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9, put3
 from legged_dynamics.spatial.symmetric import (
     add6,
+    add_outer,
     adjugate,
     determinant,
     inverse_symmetric,
@@ -186,8 +187,7 @@ def _middle(index, states):
             n += 1
             total = add(total, get3(states, i, CONTACT))
             for k in range(index[i, SIZE] - 3):
-                x, y, z = moment_axis(index, states, i, k)
-                turns = add6(turns, (x * x, x * y, x * z, y * y, y * z, z * z))
+                turns = add_outer(turns, 1.0, moment_axis(index, states, i, k))
     return n, turns, scale(1.0 / n if n > 0 else 0.0, total)
 
 
@@ -197,9 +197,15 @@ def _spread(index, states, center):
     moments = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(index.shape[0]):
         if index[i, STANDING] != 0:
-            x, y, z = subtract(get3(states, i, CONTACT), center)
-            moments = add6(moments, (x * x, x * y, x * z, y * y, y * z, z * z))
+            moments = add_outer(moments, 1.0, subtract(get3(states, i, CONTACT), center))
     return moments
+
+
+@part
+def _inertia(moments):
+    """Return ``sum |d|^2 1 - d d^T`` of the sum of ``d d^T``."""
+    xx, xy, xz, yy, yz, zz = moments
+    return yy + zz, -xy, -xz, xx + zz, -yz, xx + yy
 
 
 @part
@@ -224,9 +230,8 @@ def support(index, states, length):
     """
     n, turns, center = _middle(index, states)
     moments = _spread(index, states, center)
-    xx, xy, xz, yy, yz, zz = moments
-    reach, rank, line = xx + yy + zz, 6 if n > 0 else 0, _direction(moments)
-    inertia = (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+    reach, inertia = moments[0] + moments[3] + moments[5], _inertia(moments)
+    rank, line = 6 if n > 0 else 0, _direction(moments)
     axes = turns[0] + turns[3] + turns[5]
     apart = reach > COLLINEAR * (dot(center, center) + length * length)
     if n > 0 and axes == 0.0:
@@ -292,18 +297,14 @@ def choose(index, states, settings, f, m):
         return 0
     if rank < 6:
         f, m = carried(f, m, center, line, rank, length)
-    xx, xy, xz, yy, yz, zz = scale6(ease, moments)
-    m_center = subtract(m, cross(center, f))
-    w = ZERO
-    if rank == 6:
-        inertia = add6(turns, (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))
-        w = symmetric_times(inverse_symmetric(inertia), m_center)
-    elif rank == 5:
+    moments = scale6(ease, moments)
+    inertia, m_center, w = _inertia(moments), subtract(m, cross(center, f)), ZERO
+    if rank == 5:
         # One direction has no inertia; the moment about it has been subtracted.
-        a, b, c = scale(math.sqrt(xx + yy + zz + turns[0] + turns[3] + turns[5]), line)
-        inertia = add6(turns, (yy + zz + a * a, a * b - xy, a * c - xz, xx + zz + b * b,
-                               b * c - yz, xx + yy + c * c))
-        w = symmetric_times(inverse_symmetric(inertia), m_center)
+        size = moments[0] + moments[3] + moments[5] + turns[0] + turns[3] + turns[5]
+        inertia = add_outer(inertia, 1.0, scale(math.sqrt(size), line))
+    if rank >= 5:
+        w = symmetric_times(inverse_symmetric(add6(turns, inertia)), m_center)
     elif rank == 4:
         w = scale(1.0 / (turns[0] + turns[3] + turns[5]), m_center)
     share = scale(1.0 / n, f)

@@ -158,7 +158,7 @@ def contact_table(feet: Sequence[Foot]) -> FeetTable:
     return FeetTable(np.array(index, np.int64).reshape(-1, N_INDEX), np.zeros((0, 0)))
 
 
-def _index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
+def _index_row(body: int, start: int, foot: Foot) -> list[int]:
     """Return a foot's row of `FeetTable.index`."""
     axes = [row.axis + IN_FOOT * row.in_foot for row in foot.rows[3:]]
     return [body, start, len(foot.rows), foot.plane, *axes, *[0] * (3 - len(axes))]
@@ -338,18 +338,14 @@ def contact_bias(feet, bodies, states, normal, bias):
         w, alpha = get3(bodies, b, OMEGA), get3(bodies, b, ALPHA)
         a = add(get3(bodies, b, ACCELERATION),
                 add(cross(alpha, arm), cross(w, cross(w, to_center))))
-        for k in range(3):
-            bias[row + k] = a[k]
+        store3(bias, row, a)
         put_moment(feet.index, states, i, alpha, bias)
 
 
 def _as_contact(model: RobotModel, link: str) -> FeetTable:
     """Return the table of a 'foot' at a link's own frame, constrained in all directions."""
-    body, pose = model.frame(link)
-    geometry = np.zeros((1, N_GEOMETRY))
-    geometry[0, R_FOOT:R_FOOT + 9] = pose.R.ravel()
-    geometry[0, P_FOOT:P_FOOT + 3] = pose.p
-    return FeetTable(np.array([_index_row(body, 0, FlatFoot)]), geometry)
+    model.frame(link)       # refuses an unknown one
+    return feet_table(model, [FlatFoot(link, 1.0, -1.0, 1.0, -1.0)])
 
 
 def _turned(rows: np.ndarray, axes: str, states: np.ndarray) -> np.ndarray:

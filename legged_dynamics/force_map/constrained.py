@@ -188,8 +188,12 @@ def _equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
 
 
 @lean_kernel
-def _gather_products(K, n_right, width, system):
-    """Fill ``system = Y^T D^-1 [B, h, Y]`` from ``K = [B, h, Y, D L]``."""
+def _fill_system(K, n_right, width, vectors, system):
+    """
+    Fill ``system = [X, G]``, X being the right-hand sides of D and l_0.
+
+    That is ``Y^T D^-1 [B, h, Y]`` from ``K = [B, h, Y, D L]``, and in l_0 ``a_c - Jdot v``.
+    """
     system[:, :] = 0.0
     n = K.shape[0]
     for k in range(0, n - n % 3, 3):
@@ -207,12 +211,6 @@ def _gather_products(K, n_right, width, system):
             x = K[k, n_right + i] * K[k, width + k]
             for j in range(width):
                 system[i, j] += x * K[k, j]
-
-
-@lean_kernel
-def _fill_system(K, n_right, width, vectors, system):
-    """Fill ``system = [X, G]``, X being the right-hand sides of D and l_0."""
-    _gather_products(K, n_right, width, system)
     for i in range(system.shape[0]):
         system[i, n_right - 1] += vectors[TARGET, i] - vectors[BIAS, i]
 

@@ -35,11 +35,9 @@ from legged_dynamics.dynamics.motion import GRAVITY, UP, fill, input_views, stat
 from legged_dynamics.dynamics.newton_euler import body_wrenches
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.affine import ForceMap, column_names, velocity_rows
+from legged_dynamics.model.assembly import read_inertia
 from legged_dynamics.model.parts import (
-    COM,
-    INERTIA,
     JOINT,
-    MASS,
     P_TREE,
     PARENT,
     PRISMATIC,
@@ -203,10 +201,7 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
              (robot.base_link, *(joint.child for joint in robot.joints))]
     links = {GROUND: Inertia()}
     for body, row in enumerate(constants):
-        moments = np.zeros((3, 3))
-        moments[np.triu_indices(3)] = row[INERTIA:INERTIA + 6]
-        own = Inertia(row[MASS], row[COM:COM + 3], moments + np.triu(moments, 1).T)
-        links[names[body]] = own.seen_from(new_frame[body].inverse())
+        links[names[body]] = read_inertia(row).seen_from(new_frame[body].inverse())
 
     joints = [Joint(BALL, 'spherical', GROUND, names[foot_body])]
     for inner, outer in reversed(list(pairwise(path))):
@@ -294,8 +289,7 @@ def _foot_chain(topology, constants, memory, nq, nv, start):
     D = memory[start:start + 6 * nv].reshape((6, nv))
     end = start + 6 * nv + 6
     bias(tree, s)
-    for k in range(6):
-        s.bodies[0, BIAS_FORCE + k] = 0.0       # without the weight of the ground itself
+    s.bodies[0, BIAS_FORCE:BIAS_FORCE + 6] = 0.0    # without the weight of the ground itself
     articulate(tree, s)
     for k in range(6):
         memory[end - 6 + k] = s.bodies[0, BIAS_FORCE + k]

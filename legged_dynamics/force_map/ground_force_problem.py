@@ -188,8 +188,7 @@ class GroundForceProblem:
         if rows.shape != (k, len(self.mean)) or R.shape != (k, k):
             raise ConfigurationError(f'expected {k} rows of {len(self.mean)} and their errors, '
                                      f'got shapes {rows.shape} and {R.shape}')
-        whole = np.zeros((len(self.right) + k,) * 2)
-        whole[:len(self.right), :len(self.right)] = self.error
+        whole = np.pad(self.error, (0, k))
         whole[len(self.right):, len(self.right):] = R
         return replace(self, rows=np.vstack([self.rows, rows]),
                        right=np.concatenate([self.right, right]), error=whole)
@@ -234,8 +233,6 @@ class GroundForceProblem:
         W = np.linalg.cholesky(error + EXACT ** 2 * np.eye(len(size)))
         U, s, Vt = np.linalg.svd(np.linalg.solve(W, spread / size[:, None]))
         left = U.T @ np.linalg.solve(W, (self.right - self.rows @ self.mean) / size)
-        share = np.zeros(len(Vt))
-        share[:len(s)] = s
-        along = np.zeros(len(Vt))
-        along[:len(s)] = s / (1.0 + s ** 2) * left[:len(s)]
+        share, along = np.zeros((2, len(Vt)))
+        share[:len(s)], along[:len(s)] = s, s / (1.0 + s ** 2) * left[:len(s)]
         return (self.mean + G @ (Vt.T @ along), G @ (Vt.T / np.sqrt(1.0 + share ** 2)), size)

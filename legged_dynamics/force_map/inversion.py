@@ -207,8 +207,9 @@ class TorqueProgram:
         if m != len(self.limits):
             raise ConfigurationError(f'expected a map of {len(self.limits)} columns, one a torque '
                                      f'limit; got {m}')
-        if len(self.b) and self.A.shape[1] != r:
-            raise ConfigurationError(f'expected a map of {self.A.shape[1]} rows, as the '
+        A = self.A if len(self.b) else np.zeros((0, r))
+        if A.shape[1] != r:
+            raise ConfigurationError(f'expected a map of {A.shape[1]} rows, as the '
                                      f'inequalities have columns; got {r}')
         w = np.ones(r) if weights is None else np.asarray(weights, float)
         scaled = D * self._unit
@@ -218,10 +219,8 @@ class TorqueProgram:
         ridge = (self.damping * largest) ** 2
         H += ridge * np.eye(m)
         g = -(scaled.T * w) @ gap - ridge * reference / self._unit
-        cones = self.A @ scaled if len(self.b) else np.zeros((0, m))
-        needed = self.b - self.A @ force_map.offset if len(self.b) else np.zeros(0)
-        C = np.vstack([self._box, cones])
-        d = np.concatenate([-np.ones(len(self._box)), needed])
+        C = np.vstack([self._box, A @ scaled])
+        d = np.concatenate([-np.ones(len(self._box)), self.b - A @ force_map.offset])
         found = solve_quadratic_program(H, g, C, d, warm_start=warm_start)
         outside = found.outcome is not Outcome.SOLVED
         if outside:
@@ -229,8 +228,7 @@ class TorqueProgram:
         torque = np.clip(found.x[:m] * self._unit, -self.limits, self.limits)
         at_limit = np.abs(torque) >= self.limits * (1.0 - 1e-9)
         solution = _solution(force_map, torque, desired, at_limit, found)
-        violation = max(0.0, float((self.b - self.A @ solution.force).max(initial=0.0))) \
-            if len(self.b) else 0.0
+        violation = float((self.b - A @ solution.force).max(initial=0.0))
         solution = replace(solution, cone_violation=violation)
         return replace(solution, reach=Reach.OUTSIDE_CONE, active=()) if outside else solution
 
@@ -238,8 +236,7 @@ class TorqueProgram:
                     largest: float) -> QuadraticSolution:
         """Solve with one common slack on all inequalities of the forces, at a high cost."""
         m, n_box = len(g), len(self._box)
-        H_s, g_s = np.zeros((m + 1, m + 1)), np.append(g, 0.0)
-        H_s[:m, :m] = H
+        H_s, g_s = np.pad(H, (0, 1)), np.append(g, 0.0)
         # Slack costs a million times as much as a residual, in units of the map.
         H_s[m, m] = (1e3 * largest) ** 2
         column = np.append(np.zeros(n_box), np.full(len(d) - n_box, largest))

@@ -170,12 +170,11 @@ def polytope_of(points: np.ndarray) -> ForcePolytope:
         return ForcePolytope(points[ends], none, 1)
     from scipy.spatial import ConvexHull  # slow to import
     hull = ConvexHull(local)
-    place = {int(old): new for new, old in enumerate(hull.vertices)}
     if dimension == 2:
         fan = [[0, i, i + 1] for i in range(1, len(hull.vertices) - 1)]
         return ForcePolytope(points[hull.vertices], np.array(fan, dtype=int), 2)
-    triangles = [[place[int(i)] for i in simplex] for simplex in hull.simplices]
-    return ForcePolytope(points[hull.vertices], np.array(triangles, dtype=int), 3)
+    triangles = np.searchsorted(hull.vertices, hull.simplices)      # vertices are in order
+    return ForcePolytope(points[hull.vertices], triangles, 3)
 
 
 def _generators(force_map: AffineMap, limits: np.ndarray) -> np.ndarray:

@@ -12,9 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from legged_dynamics.dynamics.jacobians import contact_table, frame_jacobian
+from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics.motion import GRAVITY, UP, BaseMotion, Motion
-from legged_dynamics.dynamics.newton_euler import inverse_dynamics
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
     ConstrainedForceMap,
@@ -27,7 +26,6 @@ from legged_dynamics.force_map import (
     foot_reach,
     standing_on,
 )
-from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.force_map.producible import polytope_of
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import Foot
@@ -37,8 +35,6 @@ from legged_dynamics.pages import style
 # Forces that each foot of a standing robot can produce in one pose.
 
 
-# Error that the balance may have, in addition to foot forces of one [N^2].
-BALANCED = 1e-10
 # A robot stands still when less than this part of its weight is missing in the balance.
 STILL = 1e-3
 LEVEL = np.eye(3)
@@ -92,17 +88,18 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
     still = np.zeros(model.nv)
     of_all, R_GB, normal = ConstrainedForceMap(model, feet, motors), R_WG.T @ R_WB, R_WG[:, 2]
     found = of_all.compute(position, still, R_WB=R_WB, ground_normal=normal)
-    effort, lacking = _statics(model, feet, found, Motion(
-        position, still, still, BaseMotion.at_rest(R_WB)))
+    # Of all wrenches on the feet that balance the weight, the least.
+    statics = ContactInverseDynamics(model, feet, length_scale=1.0).solve(
+        Motion(position, still, still, BaseMotion.at_rest(R_WB)), ground_normal=normal @ R_WB)
     where = of_all.velocity_rows
-    torque, limits = effort[where], model.effort_limits[where]
+    torque, limits = statics.joint_effort[where], model.effort_limits[where]
     cone = FrictionCone(friction, normal=UP, facets=16)
     in_ground = found.in_axes(R_GB)
     columns = found.columns if all_motors else None
     reach = tuple(foot_reach(model, in_ground, foot.link, torque, limits, columns)
                   for foot in feet)
     return StandingReach(
-        model, tuple(feet), in_ground, torque, limits, lacking, cone, reach,
+        model, tuple(feet), in_ground, torque, limits, statics.root_residual, cone, reach,
         tuple(part.polytope.clipped(*cone.inequalities()) for part in reach),
         tuple(_chain_map(model, foot.link, position, R_GB, -GRAVITY * R_WG[2],
                          np.eye(model.nv)[where], found.columns) for foot in feet))
@@ -117,22 +114,6 @@ def _chain_map(model: RobotModel, foot: str, position: np.ndarray, R_GB: np.ndar
     found = FootForceMap(stance.model).compute(q, gravity=gravity)
     efforts = np.column_stack([stance.efforts(position, unit) for unit in units])
     return ForceMap(found.offset[:3], found.joint_map[:3] @ efforts, columns)
-
-
-def _statics(model: RobotModel, feet: Sequence[Foot], found: ContactForceMap, motion: Motion
-             ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the efforts of static balance with the least contact wrenches, and its error."""
-    needed, table = inverse_dynamics(model, motion), contact_table(feet)
-    grasp = table.grasp(found.foot_rotations, found.contact_points)
-    least = GroundForceProblem.prior(np.zeros(table.size), np.ones(table.size)).with_rows(
-        grasp, needed.base_wrench, BALANCED).solve()
-    effort = needed.joint_effort.copy()
-    for foot, origin in zip(feet, found.foot_positions):
-        rows = found.rows(foot.link)
-        wrench = grasp[:, rows] @ least.mean[rows]          # about the base's origin
-        wrench[3:] -= np.cross(origin, wrench[:3])
-        effort -= frame_jacobian(model, motion.position, foot.link)[:, -model.nv:].T @ wrench
-    return effort, least.residual
 
 
 # -------------------------------------------------------------------------------------------------

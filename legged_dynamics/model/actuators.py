@@ -92,11 +92,9 @@ class ActuatorModel:
 
         """
         limit = _assumed_limits(model)
-        unknown = np.outer(UNKNOWN, np.ones(len(limit)))
-        believed = np.outer(NOT_STATED, np.ones(len(limit)))
-        for row in (FRICTION, DAMPING, ARMATURE, OFFSET):
-            unknown[row] *= limit
-            believed[row] *= limit
+        scale = np.ones((len(PARAMETERS), len(limit)))
+        scale[[FRICTION, DAMPING, ARMATURE, OFFSET]] = limit
+        unknown, believed = (np.array(each)[:, None] * scale for each in (UNKNOWN, NOT_STATED))
         stated = config.actuators
 
         def spread(values: Sequence[float]) -> np.ndarray:
@@ -122,9 +120,9 @@ class ActuatorModel:
         elif config.noise.effort_age != 0.0:
             deviation[DELAY] = STATED_DELAY
         believed[GAIN] = unknown[GAIN] = config.noise.effort_gain
-        for row in (FRICTION, DAMPING, LOAD_FRICTION, ARMATURE):
-            believed[row] = np.where(value[row] != 0.0, STATED_SHARE * np.abs(value[row]),
-                                     believed[row])
+        rows = [FRICTION, DAMPING, LOAD_FRICTION, ARMATURE]
+        believed[rows] = np.where(value[rows] != 0.0, STATED_SHARE * np.abs(value[rows]),
+                                  believed[rows])
         deviation = np.where(np.isnan(deviation), believed, deviation)
         return cls(value, deviation, unknown, limit)
 
@@ -215,8 +213,5 @@ MOTORS = (
 
 def known_motor(names: Sequence[str], joint: str) -> KnownMotor | None:
     """Return what is known of a joint's motor; None where no motor of the table fits."""
-    for motor in MOTORS:
-        if (any(re.search(motor.robot, name, re.IGNORECASE) for name in names)
-                and re.search(motor.joint, joint, re.IGNORECASE)):
-            return motor
-    return None
+    return next((motor for motor in MOTORS if re.search(motor.joint, joint, re.IGNORECASE) and any(
+        re.search(motor.robot, name, re.IGNORECASE) for name in names)), None)

@@ -200,12 +200,11 @@ NEGLIGIBLE = 1e-4
 def check_parts(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> list[str]:
     """Return warnings about links and joints; raise ModelError for invalid ones."""
     notes = []
+    least = NEGLIGIBLE * sum(inertia.mass for inertia in links.values())
     for link, inertia in links.items():
         if not np.isfinite(inertia.mass) or inertia.mass < 0.0:
             raise ModelError(f'link {link!r}: expected a mass of at least 0 kg, '
                              f'got {inertia.mass}')
-    least = NEGLIGIBLE * sum(inertia.mass for inertia in links.values())
-    for link, inertia in links.items():
         flaw = inertia.flaw() if inertia.mass > least else None
         if flaw:
             notes.append(f'link {link!r}: {flaw}')

@@ -16,6 +16,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.rotations import rotation_about_z
 
 # -------------------------------------------------------------------------------------------------
 # Properties of every kind of foot, so that no other code depends on the kind.
@@ -424,9 +425,8 @@ class FlatFoot(Foot):
 
     def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
         """Return rows of friction pyramids of four facets under the corners."""
-        mu = coefficient
-        return np.array([[sx, 0, mu, 0, 0, 0] for sx in (1, -1)]
-                        + [[0, sy, mu, 0, 0, 0] for sy in (1, -1)], float)
+        return np.array([[sx, 0, coefficient, 0, 0, 0] for sx in (1, -1)]
+                        + [[0, sy, coefficient, 0, 0, 0] for sy in (1, -1)], float)
 
     def press_rows(self, coefficient: float) -> np.ndarray:
         """
@@ -471,10 +471,8 @@ def _check_radius(foot: Foot) -> None:
 def _heading(R_WF: np.ndarray) -> np.ndarray:
     """Return the rotation about the vertical of a foot's frame in the world, (3, 3)."""
     x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
-    angle = (np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
-             else np.arctan2(-R_WF[0, 1], R_WF[1, 1]))
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    return rotation_about_z(np.arctan2(R_WF[1, 0], R_WF[0, 0]) if x >= y
+                            else np.arctan2(-R_WF[0, 1], R_WF[1, 1]))
 
 
 def _ends(length: float, at: float, least: float) -> tuple[float, float]:

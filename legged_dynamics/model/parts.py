@@ -79,12 +79,11 @@ class Inertia:
         moments = np.linalg.eigvalsh(self.about_com)
         # The second term: rounding of the inertia of a body of this mass and a millimetre's size.
         slack = max(1e-6 * moments[-1], 1e-9 * self.mass, 1e-18)
+        said = f'principal moments {np.array2string(moments, precision=4)} kg m^2'
         if moments[0] < -slack:
-            return f'principal moments {np.array2string(moments, precision=4)} kg m^2 include ' \
-                   'a negative one'
+            return f'{said} include a negative one'
         if moments[0] + moments[1] < moments[2] - slack:
-            return (f'principal moments {np.array2string(moments, precision=4)} kg m^2 break the '
-                    'triangle inequality, so no distribution of mass has them')
+            return f'{said} break the triangle inequality, so no distribution of mass has them'
         return None
 
 

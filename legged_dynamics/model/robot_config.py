@@ -16,7 +16,7 @@ from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import PARENT, Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
-from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.model.sensor_correction import SensorCorrection, check_per_joint, check_three
 from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -281,9 +281,6 @@ def _scaled(part: Inertia, factor: float) -> Inertia:
 # -------------------------------------------------------------------------------------------------
 # The configuration of a robot.
 
-__all__ = ['SETTINGS', 'RobotConfig', 'SensorNoise']
-
-
 @dataclass(frozen=True)
 class RobotConfig:
     """
@@ -389,14 +386,11 @@ class RobotConfig:
         absent, where = robot.absent_joints, robot.absent_positions
         _as_many('robot.absent_positions', where, absent, 'robot.absent_joints')
         for key in ('payload_position', 'center_of_mass_offset'):
-            if len(getattr(robot, key)) != 3:
-                raise ConfigurationError(f'robot.{key}: expected 3 values, '
-                                         f'got {len(getattr(robot, key))}')
+            check_three(f'robot.{key}', getattr(robot, key))
         actuators = ActuatorSettings.from_checked(found)
         for name, given in actuators.values.items():
-            if isinstance(given, list) and len(given) not in {0, 1, len(joints)}:
-                raise ConfigurationError(f'{name}: expected one value, or one per name in '
-                                         f'robot.joints ({len(joints)}), got {len(given)}')
+            if isinstance(given, list):
+                check_per_joint(name, given, joints)
         payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
         own = cls.__dataclass_fields__
         plain = {name: value for name, value in _tuples(robot).items() if name in own}

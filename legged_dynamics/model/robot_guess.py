@@ -156,8 +156,10 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
     up = _up_in(model, link)
     solid = [shape for shape in near if shape.size.any()]
     if not solid:
-        return _unknown(model, link, why, count)
-    heights = [_reach_down(shape, up) for shape in solid]
+        unknown = (FlatFoot(link, *UNKNOWN_SOLE) if _has_ankle(model, link, count)
+                   else PointFoot(link, 0.0))
+        return FootGuess(unknown, None, why, '')
+    heights = [shape.lowest(up) for shape in solid]
     lowest = min(heights)
     touching = [shape for shape, height in zip(solid, heights) if height < lowest + 0.01]
     balls = [shape for shape in touching if shape.kind in ('sphere', 'capsule')]
@@ -210,12 +212,6 @@ def _lies_flat(box: Shape) -> bool:
     return bool(height < length and height < 1.5 * breadth and breadth > 0.25 * length)
 
 
-def _reach_down(shape: Shape, up: np.ndarray) -> float:
-    if shape.kind == 'sphere':
-        return float(shape.pose.p @ up - shape.size[0])
-    return float((shape.corners @ up).min())
-
-
 def _up_in(model: RobotModel, link: str) -> np.ndarray:
     """Return the base's z in a link's axes, in the resting pose."""
     return link_pose(model, body_poses(model, _resting_position(model)), link).R[2]
@@ -240,12 +236,6 @@ def _flat(link: str, corners: np.ndarray, kind: str, why: str, source: str) -> F
                        lambda at: FlatFoot(at, front, back, left, right), why, source)
     return _placed(link, kind, [0.0, round(0.5 * (left + right), 4), height],
                    lambda at: LineFoot(at, front, back), why, source)
-
-
-def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:
-    if _has_ankle(model, link, count):
-        return FootGuess(FlatFoot(link, *UNKNOWN_SOLE), None, why, '')
-    return FootGuess(PointFoot(link, 0.0), None, why, '')
 
 
 def _has_ankle(model: RobotModel, link: str, count: int) -> bool:

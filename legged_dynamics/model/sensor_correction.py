@@ -150,14 +150,9 @@ class SensorCorrection:
         joints = tuple(values.get('robot.joints') or ())
         for key in ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale',
                     'effort_offset'):
-            if len(found[key]) not in {0, 1, len(joints)}:
-                raise ConfigurationError(
-                    f'{PREFIX}{key}: expected one value, or one per name in robot.joints '
-                    f'({len(joints)}), got {len(found[key])}')
+            check_per_joint(f'{PREFIX}{key}', found[key], joints)
         for key in ('imu_rpy', 'gyro_bias', 'accelerometer_bias', 'imu_axes'):
-            if len(found[key]) != 3:
-                raise ConfigurationError(f'{PREFIX}{key}: expected 3 values, '
-                                         f'got {len(found[key])}')
+            check_three(f'{PREFIX}{key}', found[key])
         axes = tuple(str(axis) for axis in found['imu_axes'])
         if {axis.lstrip('+-') for axis in axes} != set('xyz') or not set(axes) <= set(_AXES):
             raise ConfigurationError(f'{PREFIX}imu_axes: expected x, y and z in some order, each '
@@ -252,8 +247,20 @@ class SensorCorrection:
             return xyzw
         if np.linalg.det(M) < 0.0:
             return None             # a mirrored frame has no orientation
-        return quaternion_from_rotation(
-            rotation_from_quaternion(xyzw) @ M.T)
+        return quaternion_from_rotation(rotation_from_quaternion(xyzw) @ M.T)
+
+
+def check_per_joint(name: str, values: Sequence[float], joints: Sequence[str]) -> None:
+    """Refuse a list of other than no value, one for all joints, or one each."""
+    if len(values) not in {0, 1, len(joints)}:
+        raise ConfigurationError(f'{name}: expected one value, or one per name in robot.joints '
+                                 f'({len(joints)}), got {len(values)}')
+
+
+def check_three(name: str, values: Sequence[Any]) -> None:
+    """Refuse a list of other than three values."""
+    if len(values) != 3:
+        raise ConfigurationError(f'{name}: expected 3 values, got {len(values)}')
 
 
 def _renaming(name: str, pairs: Sequence[str]) -> dict[str, str]:

@@ -37,12 +37,11 @@ class Shape(NamedTuple):
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         return np.array([self.pose.point(sign * self.size) for sign in signs])
 
-    @property
-    def lowest(self) -> float:
-        """Least z in the link's frame [m]."""
+    def lowest(self, up: np.ndarray) -> float:
+        """Return the least height along ``up``, which is in the link's axes [m]."""
         if self.kind == 'sphere':
-            return float(self.pose.p[2] - self.size[0])
-        return float(self.corners[:, 2].min())
+            return float(self.pose.p @ up - self.size[0])
+        return float((self.corners @ up).min())
 
 
 class Looks(NamedTuple):

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model import parts
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
@@ -73,8 +72,8 @@ def _balls(shape: Shape, pose: Transform) -> list[tuple[np.ndarray, float]]:
 
 
 def _guessed_balls(model: RobotModel, body: int) -> list[tuple[np.ndarray, float]]:
-    next_joints = model.tree.constants[1:][model.tree.topology[1:, parts.PARENT] == body,
-                                           parts.P_TREE:parts.P_TREE + 3]
+    next_joints = model.tree.constants[1:][model.tree.topology[1:, layout.PARENT] == body,
+                                           layout.P_TREE:layout.P_TREE + 3]
     if body:
         places = [np.zeros(3), *next_joints]
         length = max(float(np.linalg.norm(place)) for place in places)
@@ -82,16 +81,12 @@ def _guessed_balls(model: RobotModel, body: int) -> list[tuple[np.ndarray, float
     if not len(next_joints):
         return []
     inertia = model.body_inertia(0)
-    half = _half_height(inertia)
+    # Half the height of the box of even density that has this inertia.
+    xx, yy, zz = np.diag(inertia.about_com)
+    half = float(np.sqrt(max(1.5 * (xx + yy - zz) / max(inertia.mass, 1e-9), 0.0)))
     low, high = np.min(next_joints, axis=0), np.max(next_joints, axis=0)
     return [(np.array([x, y, inertia.com[2] + side]), 0.0) for x in (low[0], high[0])
             for y in (low[1], high[1]) for side in (-half, half)]
-
-
-def _half_height(inertia: parts.Inertia) -> float:
-    """Return half the height of the box of even density that has this inertia [m]."""
-    xx, yy, zz = np.diag(inertia.about_com)
-    return float(np.sqrt(max(1.5 * (xx + yy - zz) / max(inertia.mass, 1e-9), 0.0)))
 
 
 SMALL_WEIGHT = 1e-7     # changes loads by about its square

@@ -16,7 +16,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import SubElement
 from xml.parsers import expat
@@ -267,25 +267,15 @@ _WANTED: Wanted = {
                            _NOTHING),
 }
 _OTHER_FORMATS = {
-    'sdf': 'SDF, the format of Gazebo. Most SDF robots come from a URDF: take that',
-    'model': 'SDF, the format of Gazebo. Most SDF robots come from a URDF: take that',
-    'world': 'SDF, the format of Gazebo. Most SDF robots come from a URDF: take that',
-    'mujoco': 'MJCF, the format of MuJoCo. Most MJCF robots come from a URDF: take that',
-    'mujocoinclude': 'MJCF, the format of MuJoCo. Most MJCF robots come from a URDF: take that',
+    **dict.fromkeys(('sdf', 'model', 'world'), 'SDF, the format of Gazebo. Most SDF robots come '
+                    'from a URDF: take that'),
+    **dict.fromkeys(('mujoco', 'mujocoinclude'), 'MJCF, the format of MuJoCo. Most MJCF robots '
+                    'come from a URDF: take that'),
     'COLLADA': 'a COLLADA mesh',
     'osim': 'OpenSim', 'OpenSimDocument': 'a model of OpenSim',
     'html': 'a web page; the download went wrong',
     'launch': 'a launch file', 'package': 'a package manifest',
 }
-
-
-class Description(NamedTuple):
-    """What a URDF says."""
-
-    name: str  # Name of the robot
-    links: dict[str, Inertia]  # Every link with its inertia
-    joints: list[Joint]  # All joints, in the order of the file
-    notes: list[str]  # What is odd about it
 
 
 def read_urdf_text(source: str | Path) -> tuple[str, str]:
@@ -295,9 +285,12 @@ def read_urdf_text(source: str | Path) -> tuple[str, str]:
     return read_description_file(source), str(source)
 
 
-def parse_urdf(text: str, origin: str = 'robot description') -> Description:
+def parse_urdf(text: str, origin: str = 'robot description'
+               ) -> tuple[str, dict[str, Inertia], list[Joint], list[str]]:
     """
-    Return the description in a URDF's XML; a path is refused, and nothing is opened.
+    Return the robot's name, its links, its joints, and what is odd, from a URDF's XML.
+
+    A path is refused, and nothing is opened.
 
     Links without ``<inertial>`` are massless. Joint limits are kept as stated, also a zero
     effort, because that is what the hardware would be told.
@@ -316,7 +309,7 @@ def parse_urdf(text: str, origin: str = 'robot description') -> Description:
                              f'(line {link.line})')
         links[name] = _inertia(link, f'{origin}: link {name!r}')
     joints = [_joint(joint, origin, notes) for joint in robot.all('joint')]
-    return Description(robot.attributes.get('name', '') or 'robot', links, joints, notes)
+    return robot.attributes.get('name', '') or 'robot', links, joints, notes
 
 
 def _check_format(robot: Element, origin: str) -> None:
@@ -398,8 +391,7 @@ def _joint(joint: Element, origin: str, notes: list[str]) -> Joint:
                          'prismatic joints and a revolute one.')
     parent, child = (_end(joint, role, where) for role in ('parent', 'child'))
     placement = transform_of(joint, where)
-    moves = kind not in ('fixed', 'floating')
-    if not moves:
+    if kind in ('fixed', 'floating'):
         return Joint(name, kind, parent, child, placement)
     axis = joint.first('axis')
     direction = (1.0, 0.0, 0.0) if axis is None else axis.vector('xyz', (1.0, 0.0, 0.0), where)

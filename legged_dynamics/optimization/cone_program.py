@@ -335,11 +335,9 @@ def _start(program, lines, cones, n, ridge):
     """Fill x, s and z with the least squares solution, slacks and multipliers inside the cones."""
     unknown, slack = program.unknown, program.slack
     s, z, m = slack[SLACK.s], slack[SLACK.z], lines + 3 * cones
-    for j in range(lines):
-        program.scaling[j, BETA] = 1.0
-    for k in range(cones):
-        program.scaling[lines + k, 0], program.scaling[lines + k, 1] = 1.0, 0.0
-        program.scaling[lines + k, 2], program.scaling[lines + k, BETA] = 0.0, 1.0
+    program.scaling[:, :BETA] = 0.0
+    program.scaling[:, BETA] = 1.0
+    program.scaling[lines:, 0] = 1.0
     _factor_normal_equations(program, lines, cones, n, ridge)
     for a in range(n):
         unknown[UNKNOWN.x, a] = 0.0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.spatial.algebra import symmetric_times
 from legged_dynamics.spatial.jit import kernel, part
 
 
@@ -239,8 +240,7 @@ def sweep(W, rows, k, n, sign):
     # The whole pivot rows out of the lower triangle, before it is overwritten.
     for j in range(k):
         rows[0, j], rows[1, j], rows[2, j] = W[k, j], W[k + 1, j], W[k + 2, j]
-    for j in range(k, k + 3):
-        rows[0, j], rows[1, j], rows[2, j] = 0.0, 0.0, 0.0
+    rows[:3, k:k + 3] = 0.0
     for j in range(k + 3, n):
         rows[0, j], rows[1, j], rows[2, j] = W[j, k], W[j, k + 1], W[j, k + 2]
     # W <- W - R^T P^-1 R, three rows at a time: the inner loop is a vector of columns.
@@ -267,9 +267,7 @@ def sweep(W, rows, k, n, sign):
 @part
 def _factors(p, rows, j):
     """Return the pivot's inverse times a column of its rows."""
-    x, y, z = rows[0, j], rows[1, j], rows[2, j]
-    return (p[0] * x + p[1] * y + p[2] * z, p[1] * x + p[3] * y + p[4] * z,
-            p[2] * x + p[4] * y + p[5] * z)
+    return symmetric_times(p, (rows[0, j], rows[1, j], rows[2, j]))
 
 
 @part

@@ -89,6 +89,15 @@ class ActiveSet(NamedTuple):
 
 
 @part
+def _square(v, n):
+    """Return the sum of the squares of the first n elements."""
+    total = 0.0
+    for c in range(n):
+        total += v[c] * v[c]
+    return total
+
+
+@part
 def _product(s, i, j):
     """Return the product of two rows."""
     total = 0.0
@@ -135,16 +144,13 @@ def _project(s, ready, k, p):
     if not _factor_gram(s, ready, k):
         return -1.0
     solve_factorized(s.gram, k, r)
-    left, whole = 0.0, 0.0
     for c in range(n):
         z[c] = rows[p, c]
     for i in range(k):
         for c in range(s.span[active[i], 0], s.span[active[i], 1]):
             z[c] -= r[i] * rows[active[i], c]
-    for c in range(n):
-        left += z[c] * z[c]
-        whole += rows[p, c] * rows[p, c]
-    if left > CANCELLED * whole:
+    left = _square(z, n)
+    if left > CANCELLED * _square(rows[p], n):
         return left
     # Twice is enough (Parlett 1980, 6.9): the remaining component along active rows is rounding.
     for i in range(k):
@@ -152,14 +158,11 @@ def _project(s, ready, k, p):
         for c in range(n):
             error[i] += rows[active[i], c] * z[c]
     solve_factorized(s.gram, k, error)
-    left = 0.0
     for i in range(k):
         r[i] += error[i]
-    for c in range(n):
-        for i in range(k):
+        for c in range(n):
             z[c] -= error[i] * rows[active[i], c]
-        left += z[c] * z[c]
-    return left
+    return _square(z, n)
 
 
 @part
@@ -172,13 +175,12 @@ def _polish(s, start, k):
     rows, d, y, active, u, r = s.rows, s.d, s.y, s.active, s.u, s.r
     n = rows.shape[1]
     for _ in range(3):
-        worst, reach = 0.0, 0.0
+        worst = 0.0
         for c in range(n):
             y[c] = start[c]
             for i in range(k):
                 y[c] += u[i] * rows[active[i], c]
-            reach += y[c] * y[c]
-        reach = math.sqrt(reach)
+        reach = math.sqrt(_square(y, n))
         for i in range(k):
             r[i] = d[active[i]]
             for c in range(n):
@@ -256,10 +258,7 @@ def _most_violated(s, k, reach):
     Its size is that of its terms where y is now, and of the rounding left from where y began.
     """
     found, worst, value = -1, -TOLERANCE, 0.0
-    length = 0.0
-    for c in range(s.rows.shape[1]):
-        length += s.y[c] * s.y[c]
-    length = math.sqrt(length) + ROUNDING * reach
+    length = math.sqrt(_square(s.y, s.rows.shape[1])) + ROUNDING * reach
     m, slack = s.rows.shape[0], s.slack
     for i in range(m):
         slack[i] = -s.d[i]
@@ -294,9 +293,7 @@ def ascend(s, n_equal, k, limit, reach):
             return SOLVED, k, steps
         # Where many constraints meet, rounding leaves one unmet that nothing contradicts.
         refusal = SOLVED if relative > -CONTRADICTION else INFEASIBLE
-        own, whole = 0.0, 0.0
-        for c in range(n):
-            whole += rows[p, c] * rows[p, c]
+        own, whole = 0.0, _square(rows[p], n)
         while steps < limit:
             steps += 1
             # Direction z meets constraint p and leaves the active ones as they are; -r is how
@@ -338,8 +335,7 @@ def _transform(C, factor, s):
     """Fill the rows L^-1 c of constraints c, by columns too, their lengths and spans."""
     m, n = C.shape
     size = s.size
-    for i in range(m):
-        size[i] = 0.0
+    size[:] = 0.0
     for c in range(n):
         to, diagonal = s.columns[c], factor[c, c]
         for i in range(m):
@@ -383,13 +379,10 @@ def dual_method(program, n_equal, k, limit):
                   vectors[3, :n + 1], vectors[4], span)
     _transform(C, factor, s)
     _descend(factor, g, y)
-    free, length = 0.0, 0.0
-    for c in range(n):
-        free += y[c] * y[c]
+    free = _square(y, n)
     k = _start_from(s, n_equal, k)
-    for c in range(n):      # without a linear cost it is the equalities that give it a size
-        length += y[c] * y[c]
-    reach = math.sqrt(max(free, length))
+    # Without a linear cost it is the equalities that give it a size.
+    reach = math.sqrt(max(free, _square(y, n)))
     status, steps = INFEASIBLE, 0
     if _equalities_hold(s, n_equal, reach):
         status, k, steps = ascend(s, n_equal, k, limit, reach)

@@ -64,8 +64,7 @@ def variance_at_limit(z):
 def tighten(P, c, z, row):
     """Reduce covariance P in place by the information that a limit ``c x >= d`` is active."""
     n, along = P.shape[0], 0.0
-    for i in range(n):
-        row[i] = 0.0
+    row[:n] = 0.0
     for j in range(n):
         if c[j] != 0.0:
             for i in range(n):
@@ -89,8 +88,7 @@ def _nearest_inside(room, y):
     for i in range(m):
         square = 0.0
         short[i] = -room.slack[i]
-        for c in range(n):
-            room.rows[i, c] = 0.0
+        room.rows[i, :] = 0.0
         for j in range(room.begin[i], room.end[i]):
             h = room.C[i, j]
             if h != 0.0:
@@ -101,8 +99,7 @@ def _nearest_inside(room, y):
             room.columns[c, i] = room.rows[i, c]
         size[i] = math.sqrt(square)
         room.span[i, 0], room.span[i, 1] = 0, room.end[i]
-    for c in range(n):
-        y[c] = 0.0
+    y[:] = 0.0
     method = ActiveSet(room.rows, room.columns, short[:m], size[:m], y, room.active, room.u,
                        room.gram, room.vectors[2], room.vectors[3], room.vectors[4],
                        room.vectors[5], room.span)

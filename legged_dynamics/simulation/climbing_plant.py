@@ -12,10 +12,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from legged_dynamics.exceptions import ConfigurationError, SimulationError
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.schema import checked, read_parameter_file, setting
-from legged_dynamics.simulation.plant import IMU_SENSORS, Hardware, SimulationSettings
+from legged_dynamics.simulation.plant import Hardware, SimulationSettings, compiled
 from legged_dynamics.stickybot.model.adhesion import Adhesion
 from legged_dynamics.stickybot.model.joints import BASE, DRAWN, HIP_JOINTS, LimbJoints, urdf
 from legged_dynamics.stickybot.model.robot import Limb, StickybotModel
@@ -27,8 +27,6 @@ from legged_dynamics.stickybot.settings import StickybotSettings
 class ClimberSettings(SimulationSettings):
     """What the YAML says about the simulated robot on its wall."""
 
-    rate: float = setting(
-        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
     timestep: float = setting(
         'simulation.timestep', 1e-4, 's',
         'Physics step: short against the fastest mode of a limb on its hip, 5000/s.', 1e-5, 1e-3)
@@ -239,13 +237,7 @@ def build_wall_world(plant: ClimbingPlant) -> mujoco.MjModel:
         motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT,
                                   ctrllimited=True, ctrlrange=[-limit, limit])
         motor.set_to_motor()
-    for name, kind in IMU_SENSORS.items():
-        spec.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE,
-                        objname=plant.imu_link)
-    try:
-        return spec.compile()
-    except ValueError as error:
-        raise SimulationError(f'MuJoCo cannot compile the robot: {error}') from error
+    return compiled(spec, plant.imu_link)
 
 
 def _add_body(wall: mujoco.MjsBody, plant: ClimbingPlant) -> mujoco.MjsBody:

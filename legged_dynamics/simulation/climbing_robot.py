@@ -16,11 +16,7 @@ from legged_dynamics.simulation.hardware import SimulatedHardware
 from legged_dynamics.simulation.truth import FootContacts, TrueState
 from legged_dynamics.stickybot.model.adhesion import HOLDS, SLIPS, normal_loads, pad_failure
 from legged_dynamics.stickybot.model.limb import FORCE
-from legged_dynamics.stickybot.model.robot import (
-    FootEvent,
-    FootEventKind,
-    StickybotState,
-)
+from legged_dynamics.stickybot.model.robot import FootEvent, FootEventKind, StickybotState
 
 # -------------------------------------------------------------------------------------------------
 # Feet that hold on a wall: plastic touchdown, reactions, and pads that let go when overloaded.
@@ -29,17 +25,15 @@ from legged_dynamics.stickybot.model.robot import (
 class _WallFeet:
     """Switches the feet's point constraints, moves their anchors, and reads the forces."""
 
-    def __init__(self, plant: ClimbingPlant, model: mujoco.MjModel, data: mujoco.MjData):
-        self._plant, self._model, self._data = plant, model, data
-        climber = plant.climber
+    def __init__(self, robot: ClimbingRobot):
+        self._plant, self._model, self._data = robot.plant, robot.model, robot.data
+        self._qpos, self._dofs = robot._qpos, robot._dofs
+        plant, model, climber = robot.plant, robot.model, robot.plant.climber
         self.sites = np.array([model.site(foot).id for foot in plant.feet])
         self._grips = np.array([model.equality(foot).id for foot in plant.feet])
         self._wall = model.body('wall').id
         self._root = np.array([model.joint(name).qposadr[0] for name in ROOT_JOINTS])
-        self._root_dofs = np.array([model.joint(name).dofadr[0] for name in ROOT_JOINTS])
-        joints = [model.joint(name) for name in plant.joints]
-        self._qpos = np.array([joint.qposadr[0] for joint in joints])
-        self._dofs = np.array([joint.dofadr[0] for joint in joints])
+        self.root_dofs = np.array([model.joint(name).dofadr[0] for name in ROOT_JOINTS])
         n = climber.n_limbs
         self.attached = np.zeros(n, bool)
         self._pads = None if plant.pads is None else [pad.packed() for pad in plant.pads]
@@ -65,7 +59,7 @@ class _WallFeet:
         climber, data = self._plant.climber, self._data
         z = self._coordinates()
         v = np.zeros(climber.nz)
-        v[:3] = data.qvel[self._root_dofs]
+        v[:3] = data.qvel[self.root_dofs]
         v[climber.joint_columns] = self._plant.limbs.link_rates(data.qvel[self._dofs], v[2])
         for i in np.flatnonzero(~self.attached):
             v[climber.foot_columns[i]] = (self.foot_jacobian(i) @ data.qvel)[:2]
@@ -176,7 +170,6 @@ class ClimbingRobot(SimulatedHardware):
         self.grips = plant.feet
         model = self.model
         self.base = model.body(plant.base_link).id
-        self._root = np.array([model.joint(name).dofadr[0] for name in ROOT_JOINTS])
         self._height = model.joint(ROOT_JOINTS[1]).qposadr[0]
         self._per_check = (max(round(PAD_CHECK / plant.timestep), 1) if plant.pads else
                            self._substeps)
@@ -185,7 +178,7 @@ class ClimbingRobot(SimulatedHardware):
         self._fault = plant.fault
         self._events: list[FootEvent] = []
         mujoco.mj_forward(model, self.data)
-        self.feet = _WallFeet(plant, model, self.data)
+        self.feet = _WallFeet(self)
         mujoco.mj_forward(model, self.data)
 
     @classmethod
@@ -300,7 +293,7 @@ class ClimbingRobot(SimulatedHardware):
             Of the present sample.
 
         """
-        data, sites = self.data, self.feet.sites
+        data, sites, root = self.data, self.feet.sites, self.feet.root_dofs
         R_WB, R_WA = data.xmat[self.base].reshape(3, 3), self.feet.R_WA
         force_W = self.feet.reactions() @ R_WA.T
         wrench = np.zeros((len(sites), 6))
@@ -316,8 +309,8 @@ class ClimbingRobot(SimulatedHardware):
             stamp_ns=self.stamp_ns, position=data.qpos[self._qpos], velocity=data.qvel[self._dofs],
             acceleration=data.qacc[self._dofs], effort=data.actuator_force.copy(),
             friction=np.zeros(len(self._dofs)), base_position=data.xpos[self.base].copy(),
-            base_orientation=np.array([x, y, z, w]), base_velocity=in_base(data.qvel[self._root]),
-            base_acceleration=in_base(data.qacc[self._root]),
+            base_orientation=np.array([x, y, z, w]), base_velocity=in_base(data.qvel[root]),
+            base_acceleration=in_base(data.qacc[root]),
             feet=FootContacts(wrench, attached.copy(), point, 0))
 
     def describe(self) -> str:

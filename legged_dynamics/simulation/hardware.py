@@ -35,7 +35,6 @@ class NoisySensors:
 
     def __init__(self, noise: SensorNoise, n_joints: int, seed: int = 0):
         self._random = np.random.default_rng(seed)
-        self._n_joints = n_joints
         self._scale = np.concatenate([
             *(_of_joints(noise, quantity, n_joints)
               for quantity in ('position', 'velocity', 'effort')),
@@ -59,7 +58,7 @@ class NoisySensors:
 
         """
         error = self._scale * self._random.standard_normal(self._scale.size)
-        joints = error[:-9].reshape(3, self._n_joints)
+        joints = error[:-9].reshape(3, -1)
         return Measurement(
             stamp_ns=exact.stamp_ns,
             position=exact.position + joints[0],

@@ -31,17 +31,17 @@ class SimulationSettings(CheckedSettings):
     kind: str = setting(
         'simulation.kind', 'walker', '',
         'Whether the robot stands on the ground or climbs a wall.', choices=('walker', 'climber'))
+    rate: float = setting(
+        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
 
 
-KIND, = SimulationSettings.table()
+KIND, _ = SimulationSettings.table()
 
 
 @dataclass(frozen=True)
 class WalkerSettings(SimulationSettings):
     """What the YAML says about the simulated robot and its ground."""
 
-    rate: float = setting(
-        'simulation.rate', 500.0, 'Hz', 'Sensor samples per second.', 50.0, 1000.0)
     timestep: float = setting('simulation.timestep', 1e-3, 's', 'Physics step.', 1e-4, 1e-3)
     command_timeout: float = setting(
         'simulation.command_timeout', 0.02, 's',
@@ -340,11 +340,16 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
             geom.solimp = [0.9, 0.99, 0.002, 0.5, 2.0]
     for name in dict.fromkeys([base_link, imu_link, *feet]):
         _body(spec, name).add_site(name=name)
-    for name, kind in IMU_SENSORS.items():
-        spec.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname=imu_link)
     for name, rotor, viscous, dry in zip(joints, armature, damping, friction):
         _add_drive(spec, name, rotor, viscous, dry)
     scenery(spec)
+    return compiled(spec, imu_link)
+
+
+def compiled(spec: mujoco.MjSpec, imu_link: str) -> mujoco.MjModel:
+    """Add the IMU's sensors, and compile."""
+    for name, kind in IMU_SENSORS.items():
+        spec.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname=imu_link)
     try:
         return spec.compile()
     except ValueError as error:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.simulation.hardware import SimulatedHardware
-from legged_dynamics.simulation.plant import Plant, TrotSettings, build_world
+from legged_dynamics.simulation.plant import Plant, build_world
 from legged_dynamics.simulation.schedule import (
     BEHAVIOURS,
     DEMO_SCHEDULE,
@@ -155,16 +154,12 @@ class _StandingController:
     Gains of a loaded leg: ankles stiffer than weight times height keep it up. `height` [m].
     """
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, joints: Sequence[str],
-                 feet: Sequence[str], base: str, settings: TrotSettings):
-        self._model, self._data, self._settings = model, data, settings
-        self._body = model.body(base).id
-        free = model.jnt_dofadr[model.body_jntadr[self._body]]
-        self._free = slice(free, free + 6)
-        self._dofs = np.array([model.joint(name).dofadr[0] for name in joints])
-        self._qpos = np.array([model.joint(name).qposadr[0] for name in joints])
-        self._sites = [model.site(foot).id for foot in feet]
-        self.height = data.xpos[self._body][2] - min(data.site_xpos[self._sites, 2])
+    def __init__(self, robot: SimulatedRobot):
+        self._model, self._data, self._settings = robot.model, robot.data, robot.plant.gait
+        self._free, self._dofs, self._qpos = robot._free_dofs, robot._dofs, robot._qpos
+        self._sites = [robot.model.site(foot).id for foot in robot.plant.feet]
+        self.height = (robot.data.xpos[robot.base][2]
+                       - min(robot.data.site_xpos[self._sites, 2]))
         self.reset()
 
     def reset(self) -> None:
@@ -275,8 +270,7 @@ class SimulatedRobot(SimulatedHardware):
     def _own_controller(self) -> _ExerciseController | _StandingController:
         plant = self.plant
         if plant.flat_feet:
-            return _StandingController(self.model, self.data, joints=plant.joints,
-                                      feet=plant.feet, base=plant.base_link, settings=plant.gait)
+            return _StandingController(self)
         return _ExerciseController(
             self.model, self.data, feet=plant.feet, base=plant.base_link,
             foot_radius=plant.foot_radius, settings=plant.gait, friction=plant.floor_friction)

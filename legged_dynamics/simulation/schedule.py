@@ -188,10 +188,8 @@ class TrotClock:
 
     def _update(self) -> None:
         pairs = [self._pair(self._cycle), self._pair((self._cycle + 0.5) % 1.0)]
-        stance, load, swing = zip(*pairs)
-        self.stance = np.array(stance)[self._pair_of]
-        self.load = np.array(load)[self._pair_of]
-        self.swing = np.array(swing)[self._pair_of]
+        self.stance, self.load, self.swing = (np.array(each)[self._pair_of]
+                                              for each in zip(*pairs))
 
     def _pair(self, phase: float) -> tuple[bool, float, float]:
         """Return stance, load and swing of a pair of feet at its phase."""

@@ -15,6 +15,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation.plant import TrotSettings
 from legged_dynamics.simulation.schedule import BEHAVIOURS, TrotClock, swing_position
+from legged_dynamics.spatial.rotations import rotation_about_z
 
 # -------------------------------------------------------------------------------------------------
 # Positions, Jacobians and torques of the legs, for the simulated robot's own controller.
@@ -162,12 +163,6 @@ class _LegKinematics:
         return values
 
 
-def _rotation_about_z(angle: float) -> np.ndarray:
-    """Return the rotation matrix about the vertical [rad]."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
 def rotation_matrix(vector: np.ndarray) -> np.ndarray:
     """Return the rotation matrix of a rotation vector [rad]."""
     quaternion, matrix = np.empty(4), np.empty(9)
@@ -309,7 +304,7 @@ class QuadrupedController:
         diagonal = self._nominal[:, 0] * self._nominal[:, 1] > 0.0
         self.clock = TrotClock(diagonal, self._settings.period, self._settings.duty)
         self._speed = 0.0
-        self._R_yaw = _rotation_about_z(np.arctan2(legs.R_WB[1, 0], legs.R_WB[0, 0]))
+        self._R_yaw = rotation_about_z(np.arctan2(legs.R_WB[1, 0], legs.R_WB[0, 0]))
         self._tilt = rotation_vector(self._R_yaw.T @ legs.R_WB)
         self._position = legs.base_position.copy()
         self._anchor = legs.foot_position.copy()

@@ -78,15 +78,8 @@ def rotate_back(R, v):
 @part
 def compose(A, B):
     """Return the rotation A B, by rows."""
-    return (A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
-            A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
-            A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
-            A[3] * B[0] + A[4] * B[3] + A[5] * B[6],
-            A[3] * B[1] + A[4] * B[4] + A[5] * B[7],
-            A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
-            A[6] * B[0] + A[7] * B[3] + A[8] * B[6],
-            A[6] * B[1] + A[7] * B[4] + A[8] * B[7],
-            A[6] * B[2] + A[7] * B[5] + A[8] * B[8])
+    return (rotate_back(B, (A[0], A[1], A[2])) + rotate_back(B, (A[3], A[4], A[5]))
+            + rotate_back(B, (A[6], A[7], A[8])))
 
 
 @part

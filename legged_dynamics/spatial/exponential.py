@@ -10,14 +10,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.spatial.algebra import (
-    IDENTITY,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    scale,
-)
+from legged_dynamics.spatial.algebra import IDENTITY, add, add_scaled, cross, dot, scale
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.symmetric import add9, add_outer9, scale9
 

@@ -187,6 +187,12 @@ def rotation_from_vector(rotvec: np.ndarray) -> np.ndarray:
     return _scipy().from_rotvec(rotvec).as_matrix()
 
 
+def rotation_about_z(angle: float) -> np.ndarray:
+    """Return the rotation about z (3, 3) by an angle [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
 def rotation_to_z(axis: np.ndarray) -> np.ndarray:
     """
     Return a rotation whose z axis is the given unit vector: the shortest turn.

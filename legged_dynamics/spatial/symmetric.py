@@ -8,6 +8,7 @@ General 3x3 matrices are row-major 9-tuples, as rotations are in
 """
 from __future__ import annotations
 
+from legged_dynamics.spatial.algebra import rotate, symmetric_times
 from legged_dynamics.spatial.jit import part
 
 
@@ -77,26 +78,15 @@ def full(m):
 @part
 def general_times_symmetric(a, m):
     """Return a m, general times symmetric, as a general matrix by rows."""
-    return (a[0] * m[0] + a[1] * m[1] + a[2] * m[2],
-            a[0] * m[1] + a[1] * m[3] + a[2] * m[4],
-            a[0] * m[2] + a[1] * m[4] + a[2] * m[5],
-            a[3] * m[0] + a[4] * m[1] + a[5] * m[2],
-            a[3] * m[1] + a[4] * m[3] + a[5] * m[4],
-            a[3] * m[2] + a[4] * m[4] + a[5] * m[5],
-            a[6] * m[0] + a[7] * m[1] + a[8] * m[2],
-            a[6] * m[1] + a[7] * m[3] + a[8] * m[4],
-            a[6] * m[2] + a[7] * m[4] + a[8] * m[5])
+    return (symmetric_times(m, (a[0], a[1], a[2])) + symmetric_times(m, (a[3], a[4], a[5]))
+            + symmetric_times(m, (a[6], a[7], a[8])))
 
 
 @part
 def product_with_transpose(a, b):
     """Return a b^T of general matrices whose product is known to be symmetric."""
-    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2],
-            a[0] * b[3] + a[1] * b[4] + a[2] * b[5],
-            a[0] * b[6] + a[1] * b[7] + a[2] * b[8],
-            a[3] * b[3] + a[4] * b[4] + a[5] * b[5],
-            a[3] * b[6] + a[4] * b[7] + a[5] * b[8],
-            a[6] * b[6] + a[7] * b[7] + a[8] * b[8])
+    return (rotate(b, (a[0], a[1], a[2])) + rotate(b, (a[3], a[4], a[5]))[1:]
+            + rotate(b, (a[6], a[7], a[8]))[2:])
 
 
 @part

@@ -131,7 +131,7 @@ def test_shapes_are_read_as_far_as_they_go():
                '</collision></link><gazebo reference="imu"><sensor type="imu"/></gazebo>')
     looks = read_looks(text)
     (ball,) = looks.shapes['imu']
-    assert ball.kind == 'sphere' and ball.lowest == pytest.approx(0.8)
+    assert ball.kind == 'sphere' and ball.lowest(np.array([0.0, 0.0, 1.0])) == pytest.approx(0.8)
     assert looks.imu_links == ['imu'] and read_looks('<a') == Looks({}, [], [], [])
 
 

@@ -31,7 +31,7 @@ from legged_dynamics.contact.over_time.limits import ConeRows, ContactLimits, Ov
 from legged_dynamics.contact.over_time.problem import by_threes
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.contact.over_time.stretch import Frames, Past, Stretch, assemble
-from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, START, FeetTable, feet_table
+from legged_dynamics.dynamics.jacobians import REFERENCE, SIZE, START, feet_table
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.feet import Foot
@@ -95,44 +95,42 @@ class _OverTimeTask:
     'world'. ``normal``: unit normal of the ground in world axes.
     """
 
-    def __init__(self, model: RobotModel, feet: tuple[Foot, ...], table: FeetTable, axes: str,
-                 weights: OverTimeWeights | None, limits: ContactLimits | None,
-                 normal: Sequence[float]):
-        self._model, self._feet, self._table, self._axes = model, feet, table, axes
-        self._weights = weights or OverTimeWeights()
+    def __init__(self, solver: ContactInverseDynamicsOverTime, weights: OverTimeWeights | None,
+                 limits: ContactLimits | None, normal: Sequence[float]):
+        self._solver, self._weights = solver, weights or OverTimeWeights()
         self._limits, self._normal = limits, normal
         self._rows: ConeRows | None = None
-        self._index = by_threes(table.index)
+        self._references = solver._table.geometry[:, REFERENCE:REFERENCE + 3]
+        self._index = by_threes(solver._table.index)
         self._zero = np.zeros(int(self._index[:, SIZE].sum()))
         if limits is not None:
-            if axes != 'world':
+            if solver.axes != 'world':
                 raise ConfigurationError("expected axes 'world' for a solution within limits, got "
-                                         f'{axes!r}')
-            self._rows = limits.rows(feet, table.geometry[:, REFERENCE:REFERENCE + 3],
-                                     np.asarray(normal, float))
+                                         f'{solver.axes!r}')
+            self._rows = limits.rows(solver.feet, self._references, np.asarray(normal, float))
 
     def frames(self, stretch: Stretch) -> Frames:
         """Run Newton-Euler over a stretch of motion and set up its problem."""
-        return assemble(self._model, self._table, stretch, self._weights, self._normal,
-                        axes=self._axes, rotations=self._rows is not None)
+        solver = self._solver
+        return assemble(solver.model, solver._table, stretch, self._weights, self._normal,
+                        axes=solver.axes, rotations=self._rows is not None)
 
     def first(self, frames: Frames, previous: np.ndarray | None) -> Past:
         """Return what is known of the first frame: wrenches (nf, 6) to be near to, or nothing."""
         if previous is None:
             return Past.nothing(len(self._zero))
-        w = np.asarray(previous, dtype=float)
-        if w.shape != (len(self._feet), 6) or not np.isfinite(w).all():
+        w, feet = np.asarray(previous, dtype=float), self._solver.feet
+        if w.shape != (len(feet), 6) or not np.isfinite(w).all():
             raise MeasurementError(f'expected finite previous wrenches of shape '
-                                   f'({len(self._feet)}, 6), got shape {w.shape}')
+                                   f'({len(feet)}, 6), got shape {w.shape}')
         R_WB = frames.section.motion.rotation[0].reshape(3, 3)
-        poses = frame_poses(self._model, frames.section.motion.position[0],
-                            tuple(foot.link for foot in self._feet))
+        poses = frame_poses(self._solver.model, frames.section.motion.position[0],
+                            tuple(foot.link for foot in feet))
         x, on = np.zeros_like(self._zero), np.zeros_like(self._zero)
-        for i, foot in enumerate(self._feet):
+        for i, foot in enumerate(feet):
             start, size = self._index[i, START], self._index[i, SIZE]
-            R = R_WB @ poses[foot.link].R if self._axes == 'world' else np.eye(3)
-            reference = self._table.geometry[i, REFERENCE:REFERENCE + 3]
-            moment = w[i, 3:] - np.cross(reference, w[i, :3])
+            R = R_WB @ poses[foot.link].R if self._solver.axes == 'world' else np.eye(3)
+            moment = w[i, 3:] - np.cross(self._references[i], w[i, :3])
             x[start:start + 3] = R @ w[i, :3]
             for k, row in enumerate(foot.rows[3:], start + 3):
                 x[k] = (moment if row.in_foot else R @ moment)[row.axis]
@@ -193,7 +191,7 @@ class _OverTimeTask:
         """Return wrenches and efforts for contact coordinates."""
         wrench, effort, residual = frames.express(optimum.x)
         rank = frames.problem.rank
-        unknowns = frames.standing @ self._table.index[:, SIZE]
+        unknowns = frames.standing @ self._solver._table.index[:, SIZE]
         return OverTimeSolution(wrench, effort, residual, rank, unknowns - rank,
                                 frames.standing.astype(bool), optimum.kkt_residual,
                                 optimum.iterations)
@@ -313,7 +311,7 @@ class ContactInverseDynamicsOverTime:
             When the weights leave the solution open, or the limits do not fit the feet.
 
         """
-        task = self._task(weights, limits, ground_normal)
+        task = _OverTimeTask(self, weights, limits, ground_normal)
         frames = task.frames(Stretch(motion, in_contact, external))
         return task.solve(frames, task.first(frames, previous))
 
@@ -351,10 +349,5 @@ class ContactInverseDynamicsOverTime:
         """
         if lag < 1:
             raise ConfigurationError(f'expected a lag of 1 frame or more, got {lag}')
-        return self._task(weights, limits, ground_normal).stream(stretches, lag, previous)
-
-    def _task(self, weights: OverTimeWeights | None, limits: ContactLimits | None,
-              normal: Sequence[float]) -> _OverTimeTask:
-        """Return the stages of `solve`, for given weights, limits and ground."""
-        return _OverTimeTask(self.model, self.feet, self._table, self.axes, weights, limits,
-                             normal)
+        task = _OverTimeTask(self, weights, limits, ground_normal)
+        return task.stream(stretches, lag, previous)

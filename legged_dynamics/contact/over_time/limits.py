@@ -21,11 +21,7 @@ from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequa
 from legged_dynamics.model.feet import Foot, as_wrenches
 from legged_dynamics.spatial.rotations import rotation_to_z, skew
 
-SHAPES = {
-    'pyramid': "a cone is a pyramid inside the round one, with the cone's facets; a flat foot "
-               'carries what pyramids of four facets under the corners of its sole can',
-    'round': 'the force of every foot lies in the second-order cone; moments as with the pyramid',
-}
+SHAPES = ('pyramid', 'round')
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +35,9 @@ class ContactLimits:
         Friction and least and greatest load. Normals are those of the ground, for point feet, and
         of the soles; a cone's own is not read.
     shape : {'pyramid', 'round'}
-        See :data:`SHAPES`.
+        A cone is a pyramid inside the round one, with the cone's facets; a flat foot carries what
+        pyramids of four facets under the corners of its sole can. Or the force of every foot lies
+        in the second-order cone, and moments as with the pyramid.
     residual_weight : float
         How many times more a newton of root residual costs than one of contact force. Residuals
         are large only where limits are active: elsewhere they decrease with this weight.

@@ -123,12 +123,9 @@ def _add_costs(problem, t, blocks, either, both, W):
     for i in range(index.shape[0]):
         start, size = index[i, START], index[i, SIZE]
         if problem.standing[t, i] == 0:
-            for r in range(start, start + size):
-                for c in range(r + 1):
-                    W[r, c] = 0.0
-            for r in range(start + size, W.shape[0]):
-                for c in range(start, start + size):
-                    W[r, c] = 0.0
+            end = start + size
+            W[start:end, :end] = 0.0
+            W[end:, start:end] = 0.0
             continue
         for r in range(size):
             at = start + r
@@ -142,17 +139,14 @@ def _add_costs(problem, t, blocks, either, both, W):
 def _put_balance(problem, t, n, W):
     """Fill the rows below n with A_t and -delta; complete them where A_t is rank deficient."""
     index, standing = problem.index, problem.standing[t]
-    for r in range(6):
-        for c in range(n + 6):
-            W[n + r, c] = 0.0
+    W[n:n + 6, :n + 6] = 0.0
     for i in range(index.shape[0]):
         if standing[i] != 0:
             c, size = index[i, START], index[i, SIZE]
             x, y, z = problem.points[t, i, 0], problem.points[t, i, 1], problem.points[t, i, 2]
             for k in range(3):
-                if problem.axes.shape[0] == 0:
-                    f = 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
-                else:
+                f = unit(k)
+                if problem.axes.shape[0] > 0:
                     f = (problem.axes[t, i, k], problem.axes[t, i, 3 + k],
                          problem.axes[t, i, 6 + k])
                 m = cross((x, y, z), f)
@@ -249,10 +243,8 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, made):
         for j in range(i + 1):
             work[i, j] = past[i, j]
     for t in range(T):
-        if t + 1 < T:
-            _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
-        else:
-            _links(problem, problem.standing[t], after, both, either)
+        then = problem.standing[t + 1] if t + 1 < T else after
+        _links(problem, problem.standing[t], then, both, either)
         _add_costs(problem, t, blocks, either, both, work)
         _put_balance(problem, t, n, work)
         if not _solve_frame(problem, t, n, work, rows):
@@ -287,8 +279,7 @@ def substitute(problem, gradient, made):
     gains, x, _, vectors = made
     T, n = x.shape
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
-    for i in range(n):
-        linear[i] = 0.0
+    linear[:] = 0.0
     for t in range(T):
         for i in range(n):
             linear[i] += gradient[t, i]
@@ -307,12 +298,10 @@ def substitute_back(problem, after, x_after, made):
     T, n = x.shape
     both, either, pull = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for t in range(T - 1, -1, -1):
+        then, following = after, x_after
         if t + 1 < T:
-            _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
-            for i in range(n):
-                pull[i] = both[i] * x[t + 1, i]
-        else:
-            _links(problem, problem.standing[t], after, both, either)
-            for i in range(n):
-                pull[i] = both[i] * x_after[i]
+            then, following = problem.standing[t + 1], x[t + 1]
+        _links(problem, problem.standing[t], then, both, either)
+        for i in range(n):
+            pull[i] = both[i] * following[i]
         times_symmetric(gains[t], pull, x[t])

@@ -245,11 +245,7 @@ def checked_rows(what: str, values: object, shape: tuple[int | None, ...]) -> np
 # of accelerations is its derivative component by component, as Pinocchio and Nimble have it.
 
 
-SCHEMES = {
-    'central': 'second order: velocity and acceleration from the frames on either side',
-    'forward': 'first order, as Nimble has it: velocity to the next frame, acceleration from '
-               'there to the one after',
-}
+SCHEMES = ('central', 'forward')
 # Columns of the base in a row of positions: position and quaternion.
 BASE_POSITIONS = 7
 # Columns of the base in a row of velocities.
@@ -286,8 +282,10 @@ class GeneralizedMotion(RecordedMotion):
         time_step : float
             Time from frame to frame. [s]
         scheme : {'central', 'forward'}
-            See :data:`SCHEMES`. Forward differences put the root wrench of a 1 Hz motion at
-            100 Hz off by tens of newtons, central ones by tenths.
+            Second order: velocity and acceleration from the frames on either side; or first
+            order, as Nimble has it: velocity to the next frame, acceleration from there to the
+            one after. Forward differences put the root wrench of a 1 Hz motion at 100 Hz off by
+            tens of newtons, central ones by tenths.
         joint_names : sequence of str, optional
             The order of the joints' columns; the model's by default.
 

@@ -336,8 +336,6 @@ class Past:
 class Frames:
     """A section of a recording, set up as a problem."""
 
-    model: RobotModel  # The robot
-    table: FeetTable  # Its feet
     section: Section  # The frames
     problem: Problem  # Its unknowns are the frames' contact coordinates
     # (T, nf, 9): rotations from the feet's axes to the problem's, where they are needed
@@ -383,7 +381,7 @@ class Frames:
         ``after`` (nf,): feet on the ground after the last frame, -1 without such a frame.
         Raises ConfigurationError when numbers exceed the floating-point range.
         """
-        nc, nf = len(past.linear), len(self.table.index)
+        nc, nf = len(past.linear), self.standing.shape[1]
         made = Elimination.of(len(self), nc, gain_width(self.problem.index))
         P, h = past.information.copy(), past.linear.copy()
         at = eliminate(self.problem, np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after,
@@ -401,7 +399,7 @@ class Frames:
 
     def alone(self, past: Past) -> np.ndarray:
         """Return x (T, nc) where no frame follows."""
-        none = np.full(len(self.table.index), -1)
+        none = np.full(self.standing.shape[1], -1)
         return self.backward(self.forward(past, none)[0], none, np.zeros_like(past.linear))
 
     def express(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -412,7 +410,7 @@ class Frames:
         residual wrench at the base (T, 6) in its axes.
         """
         T, nf = self.standing.shape
-        wrench, effort = np.empty((T, nf, 6)), np.empty((T, self.model.nv))
+        wrench, effort = np.empty((T, nf, 6)), np.empty_like(self.section.motion.velocity)
         residual = np.empty((T, 6))
         at = express(self.section, self.problem, x, wrench, effort, residual)
         if at != FINITE:
@@ -451,4 +449,4 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     if at != FINITE:
         raise MeasurementError(f'frame {at}: the motion requires a wrench that is not finite')
     problem.cost[:] = weights.costs((T, nf), speed if len(speed) else None)
-    return Frames(model, table, section, problem, rotation)
+    return Frames(section, problem, rotation)

@@ -105,9 +105,9 @@ class Checkup:
         elif what == 'squat':
             return self._squat(position)
         elif what == 'lean':
-            if motion.max() < CHECKUP.standing_motion:
-                if time - self._began < CHECKUP.leaning_time:
-                    self._began = time - CHECKUP.window
+            if (motion.max() < CHECKUP.standing_motion
+                    and time - self._began < CHECKUP.leaning_time):
+                self._began = time - CHECKUP.window
             if time - self._began > CHECKUP.leaning_time + CHECKUP.window:
                 return self._next()
         else:

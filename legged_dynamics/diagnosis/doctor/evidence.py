@@ -112,8 +112,7 @@ class Likelihood:
         known = samples.has_effort
         joint = np.where(known, tolerance, np.inf)
         scale = np.concatenate([base, joint])
-        given = np.where(known, samples.effort, 0.0)
-        y = np.hstack([eq.wrench, eq.effort - given]) / scale
+        y = eq.unexplained(samples) / scale
         M = eq.of_forces / scale[:, None]
         MT = M.transpose(0, 2, 1)
         ridge = (5.0 * W) ** -2 * np.eye(M.shape[2])

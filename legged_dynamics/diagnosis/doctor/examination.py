@@ -23,19 +23,10 @@ from legged_dynamics.diagnosis.doctor.hypotheses import (
     changes,
     hypotheses,
 )
-from legged_dynamics.diagnosis.doctor.parametric_faults import (
-    FRICTION,
-    OF_SCALE,
-    ParametricFaults,
-)
+from legged_dynamics.diagnosis.doctor.parametric_faults import FRICTION, OF_SCALE, ParametricFaults
 from legged_dynamics.diagnosis.doctor.settings import PARAMETRIC, SEARCH
 from legged_dynamics.diagnosis.doctor.streams import check_streams
-from legged_dynamics.diagnosis.identification.samples import (
-    SensorLog,
-    Signals,
-    filtered,
-    observe,
-)
+from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_config import RobotConfig

@@ -94,11 +94,8 @@ class Candidate:
 def changes(before: RobotConfig, after: RobotConfig,
             joint_names: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings that differ between two configurations, by dotted name."""
-    found: dict[str, Any] = {}
     old, new = before.sensors.parameters(), after.sensors.parameters()
-    for name, value in new.items():
-        if old.get(name) != value:
-            found[name] = value
+    found = {name: value for name, value in new.items() if old.get(name) != value}
     # A setting that goes back to its default must be stated, since the YAML has another value.
     found.update({entry.name: entry.default for entry in SETTINGS
                   if entry.name in old and entry.name not in new})

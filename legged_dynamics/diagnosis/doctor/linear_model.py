@@ -95,8 +95,9 @@ class Linearization:
         self.known = self.samples.has_effort
         self.rate = np.gradient(self.samples.effort, self.samples.time, axis=0)
         # Friction is known to a part of what is stated; a little is unknown on every robot.
-        friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
-        self.unsure = np.maximum(PARAMETRIC.stated_friction * friction / self.limit
+        self.joints = config.apply_to(self.model).joints
+        self.friction = np.array([joint.friction for joint in self.joints])
+        self.unsure = np.maximum(PARAMETRIC.stated_friction * self.friction / self.limit
                                  - DEVIATIONS[FRICTION].healthy, 0.0)
         self.scale = self._tolerances()
         self.legs = legs_of(self.model, config)
@@ -151,9 +152,7 @@ class Linearization:
 
     def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:
         """Return what forces must explain (n, 6 + nj) and how they enter, in tolerances."""
-        given = np.where(s.has_effort, s.effort, 0.0)
-        return (np.hstack([eq.wrench, eq.effort - given]) / self.scale,
-                eq.of_forces / self.scale[:, None])
+        return eq.unexplained(s) / self.scale, eq.of_forces / self.scale[:, None]
 
     # ---- elimination of what is unknown ----------------------------------------------------
 
@@ -162,9 +161,8 @@ class Linearization:
         s = self.samples
         n, nj = s.position.shape
         sticks = 1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2
-        coulomb = [joint.friction for joint in self.config.apply_to(self.model).joints]
         stuck = np.zeros((n, 6 + nj, nj))
-        stuck[:, range(6, 6 + nj), range(nj)] = sticks * coulomb / self.scale[6:]
+        stuck[:, range(6, 6 + nj), range(nj)] = sticks * self.friction / self.scale[6:]
         return stuck
 
     def _eliminate(self, y: np.ndarray, M: np.ndarray, rest: float
@@ -237,9 +235,8 @@ class Linearization:
         """Return effort limits, and stated armature as a part of them, from the hip on."""
         if self.soles:
             return []
-        physical = self.config.apply_to(self.model).joints
         return [(float(np.median(self.limit[alike])),
-                 float(np.median([physical[j].armature / self.limit[j] for j in alike])))
+                 float(np.median([self.joints[j].armature / self.limit[j] for j in alike])))
                 for alike in self._alike()]
 
     def _alike(self) -> list[list[int]]:
@@ -274,11 +271,10 @@ class Linearization:
                 c, noise=replace(c.noise, effort_age=c.noise.effort_age + x))), {
                     j: -self.rate[:, j] for j in known}
             # Stated friction comes with the speed's sign; how far joints turn before is not known.
-            dry = [joint.friction for joint in self.config.apply_to(self.model).joints]
-            for j in known if any(dry) else ():
+            for j in known if self.friction.any() else ():
                 yield Parameter('presliding', names[j], 1.0), {
-                    j: dry[j] * (_dry_friction(s.position[:, j])
-                                 - np.tanh(s.velocity[:, j] / FRICTION_SPEED))}
+                    j: self.friction[j] * (_dry_friction(s.position[:, j])
+                                           - np.tanh(s.velocity[:, j] / FRICTION_SPEED))}
             # A gain may drift at once or all the time: Legendre polynomials, from first to last.
             ramp = 2.0 * (s.time - s.time[0]) / np.ptp(s.time) - 1.0
             for degree in range(1, PARAMETRIC.drift_degree + 1):

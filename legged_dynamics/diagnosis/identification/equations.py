@@ -22,6 +22,7 @@ from legged_dynamics.dynamics.jacobians import (
     contact_jacobians,
     contact_map,
     contact_points,
+    unit,
 )
 from legged_dynamics.dynamics.kinematics import (
     ACCELERATION,
@@ -37,9 +38,20 @@ from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.parts import PARENT, PRISMATIC, V_START
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.algebra import cross, dot, load3, rotate, rotate_back, z_axis
-from legged_dynamics.spatial.jit import kernel, part
-from legged_dynamics.spatial.layout import get3, get9
+from legged_dynamics.spatial.algebra import (
+    ZERO,
+    add,
+    cross,
+    dot,
+    load3,
+    rotate,
+    rotate_back,
+    subtract,
+    symmetric_times,
+    z_axis,
+)
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import get3, get9, put3
 
 N_INERTIAL = 10     # mass, mass times centre of mass, inertia about the origin (xx xy xz yy yz zz)
 
@@ -71,6 +83,11 @@ class Equations(NamedTuple):
         """What the motion requires of base and joints, (n, 6 + nv)."""
         return np.hstack([self.wrench, self.effort])
 
+    def unexplained(self, samples: Samples) -> np.ndarray:
+        """Return what the motion requires of base and joints less measured efforts, if any."""
+        return np.hstack([self.wrench, self.effort - np.where(samples.has_effort, samples.effort,
+                                                              0.0)])
+
     @property
     def of_forces(self) -> np.ndarray:
         """How contact forces enter it, (n, 6 + nv, nc)."""
@@ -100,26 +117,7 @@ def _equations(tree, feet, motion, bodies, states, out):
         contact_jacobians(tree, feet, bodies, states, out.jacobian[n])
         contact_map(feet, states, out.grasp[n])
         for i in range(feet.index.shape[0]):
-            for k in range(3):
-                out.points[n, i, k] = states[i, CONTACT + k]
-
-
-@part
-def _symmetric_part(r, c, x):
-    """Return E x for the symmetric unit matrix with ones at (r, c) and (c, r)."""
-    y0, y1, y2 = 0.0, 0.0, 0.0
-    if r == 0:
-        y0 += x[c]
-    elif r == 1:
-        y1 += x[c]
-    else:
-        y2 += x[c]
-    if r != c:
-        if c == 1:
-            y1 += x[r]
-        else:
-            y2 += x[r]
-    return y0, y1, y2
+            put3(out.points[n], i, 0, get3(states, i, CONTACT))
 
 
 @kernel
@@ -141,22 +139,16 @@ def _regressor(tree, q, v, a, base, bodies, Y):
                 # Columns of a body: mass, first moment h (unit vectors e) and inertia I about its
                 # origin (unit matrices E), of the force m a + alpha x h + w x (w x h) and the
                 # moment h x a + I alpha + w x I w.
-                if k == 0:
-                    f, m = acc, (0.0, 0.0, 0.0)
-                elif k < 4:
-                    e = (1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0, 1.0 if k == 3 else 0.0)
-                    spin = cross(w, cross(w, e))
-                    turn = cross(alpha, e)
-                    f = (turn[0] + spin[0], turn[1] + spin[1], turn[2] + spin[2])
+                f, m = acc, ZERO
+                if 0 < k < 4:
+                    e = unit(k - 1)
+                    f = add(cross(alpha, e), cross(w, cross(w, e)))
                     m = cross(e, acc)
-                else:
-                    r = 0 if k < 7 else (1 if k < 9 else 2)
-                    c = k - 4 if k < 7 else (k - 6 if k < 9 else 2)
-                    Ia = _symmetric_part(r, c, alpha)
-                    Iw = _symmetric_part(r, c, w)
-                    gyroscopic = cross(w, Iw)
-                    f = (0.0, 0.0, 0.0)
-                    m = (Ia[0] + gyroscopic[0], Ia[1] + gyroscopic[1], Ia[2] + gyroscopic[2])
+                elif k > 3:
+                    E = (1.0 if k == 4 else 0.0, 1.0 if k == 5 else 0.0, 1.0 if k == 6 else 0.0,
+                         1.0 if k == 7 else 0.0, 1.0 if k == 8 else 0.0, 1.0 if k == 9 else 0.0)
+                    f = ZERO
+                    m = add(symmetric_times(E, alpha), cross(w, symmetric_times(E, w)))
                 f_B, m_B = rotate(R, f), rotate(R, m)
                 column = N_INERTIAL * i + k
                 arm = cross(p, f_B)
@@ -170,10 +162,8 @@ def _regressor(tree, q, v, a, base, bodies, Y):
                     if topology[b, layout.JOINT] == PRISMATIC:
                         Y[n, row, column] = dot(z, f_B)
                     else:
-                        o = get3(bodies, b, POSITION)
-                        lever = cross((p[0] - o[0], p[1] - o[1], p[2] - o[2]), f_B)
-                        Y[n, row, column] = dot(z, (m_B[0] + lever[0], m_B[1] + lever[1],
-                                                    m_B[2] + lever[2]))
+                        lever = cross(subtract(p, get3(bodies, b, POSITION)), f_B)
+                        Y[n, row, column] = dot(z, add(m_B, lever))
                     b = topology[b, PARENT]
 
 

@@ -20,6 +20,7 @@ from scipy.optimize import least_squares
 
 from legged_dynamics.diagnosis.identification.problem import (
     PER_AXIS,
+    PHYSICS,
     STEP,
     TRUST,
     Problem,
@@ -122,9 +123,7 @@ def _values(u: Unknowns, x: np.ndarray) -> tuple[list[tuple[str, str]], np.ndarr
     scale = c.per_joint('effort_scale', model.joint_names, 1.0)
     for kind, values in (
             ('effort_scale', scale * np.exp(x[u.parts['effort_scale']])),
-            ('coulomb', [j.friction for j in model.joints] + x[u.parts['coulomb']]),
-            ('viscous', [j.damping for j in model.joints] + x[u.parts['viscous']]),
-            ('armature', [j.armature for j in model.joints] + x[u.parts['armature']]),
+            *((kind, u.of_joints(kind, x)) for kind in PHYSICS),
             ('position_offset', c.per_joint('position_offset', model.joint_names, 0.0)
              + x[u.parts['position_offset']])):
         found += [(kind, name, value) for name, value in zip(model.joint_names, values)]
@@ -350,10 +349,8 @@ def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
         rows.append(row / FIT.weighed)
 
     def known(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        residual, jacobian = [z], [np.eye(u.size)]
-        for row in rows:
-            residual.append(np.array([row @ z]))
-            jacobian.append(row[None])
+        residual = [z, np.array([row @ z for row in rows])]
+        jacobian = [np.eye(u.size), np.reshape(rows, (-1, u.size))]
         if total_mass is not None:
             x = z * u.deviation
             each = u.inertial(x)[masses]

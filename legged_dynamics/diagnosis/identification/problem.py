@@ -10,6 +10,7 @@ the errors of the IMU.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -121,6 +122,7 @@ class TrustSettings:
 
 TRUST = TrustSettings()
 PER_JOINT = ('effort_scale', 'coulomb', 'viscous', 'armature', 'position_offset')
+PHYSICS = {'coulomb': 'friction', 'viscous': 'damping', 'armature': 'armature'}   # of a Joint
 PER_AXIS = ('imu_mount', 'accelerometer_bias', 'gyro_bias')
 
 
@@ -169,28 +171,29 @@ class Unknowns:
             if name in self.parts:
                 set_[self.parts[name]] = getattr(trust, name)
 
+    def _by_body(self, x: np.ndarray) -> Iterator[tuple[LogCholesky, np.ndarray]]:
+        return zip(self.bodies, x[self.parts['inertia']].reshape(-1, 10))
+
     def inertial(self, x: np.ndarray) -> np.ndarray:
         """Return the inertial parameters (10 nb,), as :meth:`LogCholesky.parameters`."""
-        each = x[self.parts['inertia']].reshape(-1, 10)
-        return np.concatenate([body.parameters(part) for body, part in zip(self.bodies, each)])
+        return np.concatenate([body.parameters(part) for body, part in self._by_body(x)])
 
     def inertial_gradient(self, x: np.ndarray) -> np.ndarray:
         """Return the diagonal blocks (nb, 10, 10) of the derivative of :meth:`inertial`."""
-        each = x[self.parts['inertia']].reshape(-1, 10)
-        return np.stack([body.gradient(part) for body, part in zip(self.bodies, each)])
+        return np.stack([body.gradient(part) for body, part in self._by_body(x)])
+
+    def of_joints(self, name: str, x: np.ndarray) -> np.ndarray:
+        """Return the joints' physics (nj,): 'coulomb', 'viscous' or 'armature'."""
+        return [getattr(joint, PHYSICS[name]) for joint in self.model.joints] + x[self.parts[name]]
 
     def robot(self, x: np.ndarray) -> RobotModel:
         """Return the model with the inertias and joint physics of x."""
-        each = x[self.parts['inertia']].reshape(-1, 10)
         model = self.model.with_body_inertia(
-            {i: body.inertia(part) for i, (body, part) in enumerate(zip(self.bodies, each))})
-        changed = {}
-        for column, name in (('friction', 'coulomb'), ('damping', 'viscous'),
-                             ('armature', 'armature')):
-            values = np.maximum([getattr(joint, column) for joint in self.model.joints]
-                                + x[self.parts[name]], 0.0)
-            changed[column] = dict(zip(model.joint_names, values.tolist()))
-        return model.with_joint_physics(**changed)
+            {i: body.inertia(part) for i, (body, part) in enumerate(self._by_body(x))})
+        changed = {column: np.maximum(self.of_joints(name, x), 0.0).tolist()
+                   for name, column in PHYSICS.items()}
+        return model.with_joint_physics(**{column: dict(zip(model.joint_names, values))
+                                           for column, values in changed.items()})
 
     def configuration(self, x: np.ndarray) -> RobotConfig:
         """Return the configuration with the sensor corrections of x."""
@@ -312,15 +315,12 @@ class Problem:
         u = self.unknowns
         samples = observe(self.signals, u.model, u.configuration(x))
         if stiction is None:
-            stiction = np.maximum([j.friction for j in u.model.joints]
-                                  + x[u.parts['coulomb']], 0.0)
+            stiction = np.maximum(u.of_joints('coulomb', x), 0.0)
         sticks = 1.0 - np.tanh(samples.velocity / FRICTION_SPEED) ** 2
         self._scale = np.tile(self.scale, (len(samples.time), 1))
         self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
         eq = self._equations(samples)
-        left = eq.required
-        left[:, 6:] -= np.where(self.known, samples.effort, 0.0)
-        standing = self._forces(eq, left, samples)[2]
+        standing = self._forces(eq, eq.unexplained(samples), samples)[2]
         steps = np.flatnonzero((standing[1:] != standing[:-1]).any(axis=1))
         time = samples.time
         self._settled[:] = True
@@ -337,11 +337,9 @@ class Problem:
         eq = self._equations(samples)
         Y = regressor(model, samples)
         friction = np.tanh(samples.velocity / FRICTION_SPEED)
-        physics = (friction * ([j.friction for j in model.joints] + x[u.parts['coulomb']])
-                   + samples.velocity * ([j.damping for j in model.joints]
-                                         + x[u.parts['viscous']])
-                   + samples.acceleration * ([j.armature for j in model.joints]
-                                             + x[u.parts['armature']]))
+        physics = (friction * u.of_joints('coulomb', x)
+                   + samples.velocity * u.of_joints('viscous', x)
+                   + samples.acceleration * u.of_joints('armature', x))
         given = np.where(self.known, samples.effort, 0.0)
         inertial = u.inertial(x)
         left = Y @ inertial

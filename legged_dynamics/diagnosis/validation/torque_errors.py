@@ -22,7 +22,7 @@ import numpy as np
 
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
 from legged_dynamics.diagnosis.identification.samples import Samples
-from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.jacobians import START, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig
@@ -121,8 +121,8 @@ class TorqueErrorProblem:
                                    'nothing to compare the base with')
         self.joints = tuple(model.joint_names[i] for i in self._measured)
         self.weight = model.total_mass * GRAVITY
-        self._table = feet_table(model, config.feet)
-        self.equations: Equations = motion_equations(model, self._table, samples)
+        table = feet_table(model, config.feet)
+        self.equations: Equations = motion_equations(model, table, samples)
         noise = config.noise
         effort = noise.of_joints('effort', model, config.joints)[self._measured]
         force = np.hypot(max(noise.mass, 0.005) * self.weight,
@@ -130,17 +130,12 @@ class TorqueErrorProblem:
         moment = self.weight * max(noise.center_of_mass, 0.002)
         self._sigma = np.concatenate([[force] * 3, [moment] * 3, np.maximum(effort, 1e-3)])
         self._gain = noise.effort_gain
-        starts = self._table.index[:, 1]
-        sizes = self._table.index[:, 2]
-        self._columns = [np.arange(start, start + size) for start, size in zip(starts, sizes)]
-        self._first = np.cumsum([0, *sizes[:-1]])   # each foot's place among all columns
+        self._foot_of, self._first = table.rows.foot, table.index[:, START]   # of columns
         self._phi = self._regressors()
-        self._limit = self._limits()
-
-    def _limits(self) -> np.ndarray:
-        limit = self._model.effort_limits[self._measured]
-        largest = np.abs(self._samples.effort[:, self._measured]).max(axis=0)
-        return np.where(np.isfinite(limit) & (limit > 0.0), limit, np.maximum(largest, 1.0))
+        limit = model.effort_limits[self._measured]
+        largest = np.abs(samples.effort[:, self._measured]).max(axis=0)
+        self._limit = np.where(np.isfinite(limit) & (limit > 0.0), limit,
+                               np.maximum(largest, 1.0))
 
     @property
     def prior(self) -> np.ndarray:
@@ -203,9 +198,7 @@ class TorqueErrorProblem:
         deviations.
         """
         eq, s, index = self.equations, self._samples, self._measured
-        feet = np.flatnonzero(self._contact[k])
-        columns = (np.concatenate([self._columns[i] for i in feet]) if len(feet)
-                   else np.zeros(0, int))
+        columns = self._contact[k][self._foot_of]
         y = np.concatenate([eq.wrench[k], eq.effort[k, index] - s.effort[k, index]])
         G = np.vstack([eq.grasp[k][:, columns], eq.jacobian[k][columns][:, index].T])
         sigma = self._sigma.copy()
@@ -223,7 +216,7 @@ class TorqueErrorProblem:
         for k in used:
             y, G, phi, sigma = self.stacked(int(k))
             y, G, phi = y / sigma, G / sigma[:, None], phi / sigma[:, None]
-            q = np.linalg.qr(G)[0] if G.shape[1] else np.zeros((len(y), 0))
+            q = np.linalg.qr(G)[0]
             # in deviations of the priors
             rows.append((y - q @ (q.T @ y), -(phi - q @ (q.T @ phi)) * prior,
                          len(y) - G.shape[1]))
@@ -307,8 +300,7 @@ class TorqueErrorProblem:
 
     def _inverse(self, where: np.ndarray) -> np.ndarray:
         """Return what gives the forces of all feet by torques, (k, nc, nj)."""
-        columns = np.concatenate(self._columns)
-        jacobian = self.equations.jacobian[where][:, columns][:, :, self._measured]
+        jacobian = self.equations.jacobian[where][:, :, self._measured]
         return np.linalg.pinv(jacobian.transpose(0, 2, 1), rcond=1e-3)
 
     def noise_in_forces(self, misfit: float, k: int) -> np.ndarray:
@@ -319,16 +311,12 @@ class TorqueErrorProblem:
         deviation.
         """
         _, G, _, sigma = self.stacked(k)
-        out = np.full(len(self._columns), np.nan)
-        if not G.shape[1]:
-            return out
         scaled = G / sigma[:, None]
-        covariance = np.linalg.pinv(scaled.T @ scaled)
-        at = 0
+        variance = np.diag(np.linalg.pinv(scaled.T @ scaled))
+        out = np.full(len(self._first), np.nan)
         for i in np.flatnonzero(self._contact[k]):
-            block = covariance[at:at + 3, at:at + 3]
-            out[i] = misfit * np.sqrt(max(np.trace(block), 0.0))
-            at += len(self._columns[i])
+            at = np.flatnonzero(self._foot_of[self._contact[k][self._foot_of]] == i)[:3]
+            out[i] = misfit * np.sqrt(max(variance[at].sum(), 0.0))
         return out
 
 

@@ -119,12 +119,10 @@ def whole_cycles(contact: np.ndarray) -> np.ndarray:
     """Return which samples are in whole gait cycles; all where nothing steps."""
     downs = [np.flatnonzero(np.diff(column.astype(int)) > 0) for column in contact.T]
     most = max(downs, key=len)
-    inside = np.zeros(len(contact), bool)
     if len(most) < 2:
-        inside[:] = True
-    else:
-        inside[most[0]:most[-1]] = True
-    return inside
+        return np.ones(len(contact), bool)
+    place = np.arange(len(contact))
+    return (place >= most[0]) & (place < most[-1])
 
 
 BANDS = ((0.0, 1.0), (1.0, 5.0), (5.0, 15.0), (15.0, 25.0))     # Hz
@@ -344,8 +342,8 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
         {name: 100.0 * float(total[cycles].mean()) / weight for name, total in sums.items()},
         _bands(sums, period, time, weight), _swing(quick, feet),
         _horizontal(records['fused'].force, up, cycles, weight), errors,
-        tuple(JointVerdict(name, errors.of_joint(name, 'gain'), errors.of_joint(name, 'offset'),
-                           errors.of_joint(name, 'dry friction')) for name in errors.joints),
+        tuple(JointVerdict(name, *(errors.of_joint(name, what) for what in (
+            'gain', 'offset', 'dry friction'))) for name in errors.joints),
         weighed, phases, limit, {'time': time, **sums}, received)
 
 
@@ -473,7 +471,7 @@ def _random_errors(problem: TorqueErrorProblem, errors: TorqueErrors) -> np.ndar
     for k in used:
         y, G, phi, sigma = problem.stacked(int(k))
         y, G = (y + phi @ errors.value) / sigma, G / sigma[:, None]
-        q = np.linalg.qr(G)[0] if G.shape[1] else np.zeros((len(y), 0))
+        q = np.linalg.qr(G)[0]
         left = y - q @ (q.T @ y)
         squares, freedom = squares + float(left @ left), freedom + len(y) - G.shape[1]
     misfit = np.sqrt(squares / max(freedom, 1))
