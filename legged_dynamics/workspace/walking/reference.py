@@ -7,10 +7,9 @@ On points it follows the integral of the velocity, at its height over the plane 
 and tilted with it; in gaits whose feet swing one after the other it is led over those that bear
 next. On soles the centre of pressure takes the error of the divergent component of motion away,
 
-    p = p_ref + 2 (xi - xi_ref) + k_i int (xi - xi_ref) dt,
+    p = p_ref + (1 + k / omega) (xi - xi_ref) + k_i int (xi - xi_ref) dt,
 
-as in the stabilizer of Caron et al. (2019, eq. 8) with the time constant of the pendulum; height
-and orientation are the servo's.
+as in the stabilizer of Caron et al. (2019, eq. 8); height and orientation are the servo's.
 """
 from __future__ import annotations
 
@@ -48,7 +47,9 @@ class ReferenceSettings:
     leans: float = 0.4
     sway: float = 0.6       # of the way from the middle of all feet to those that bear, on points
     shift: float = 3.0      # time of the first and of the last shift of the weight
-    # Integral gain of the divergent component [1/s], and the largest part of the integral [m].
+    # Gains of the divergent component: proportional and integral [1/s], and the largest part of
+    # the integral [m]. With omega for the first g1 takes more steps after a push to the back.
+    gain: float = 4.0
     learn: float = 1.0
     learnt: float = 0.03
 
@@ -161,7 +162,8 @@ class PressureReference:
     def pressure(self, state: BodyState, body: Pendulum, planned: np.ndarray, error: np.ndarray,
                  bearing: np.ndarray, ground: float) -> Pressure:
         """Return where the ground presses; ``error`` (2,): of the divergent component."""
-        return Pressure(planned + 2.0 * error + self._learnt,
+        gain = 1.0 + REFERENCE.gain / body.omega
+        return Pressure(planned + gain * error + self._learnt,
                         self.soles(state, bearing), body.place, ground)
 
     def learn(self, error: np.ndarray, dt: float) -> None:
