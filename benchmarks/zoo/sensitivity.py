@@ -32,11 +32,12 @@ from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import MissingRobot
 from benchmarks.zoo.scoring import score_output
 from legged_dynamics.estimation import contact, estimator
-from legged_dynamics.estimation.actuators import hypotheses, learner
+from legged_dynamics.estimation.actuators import findings, hypotheses, learner
 from legged_dynamics.pages.page import Table
 
 SCENARIOS = ('anymal_class-trot', 'biped-steps', 'hexapod-tripod-push')
-HOLDERS = {'TUNED': (estimator, contact, hypotheses), 'LEVELS': (contact,), 'LEARNER': (learner,)}
+HOLDERS = {'TUNED': (estimator, contact, hypotheses, findings), 'LEVELS': (contact,),
+           'LEARNER': (learner,)}
 
 Case = tuple[str, Recording, dict[str, bool]]
 

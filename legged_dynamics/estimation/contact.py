@@ -18,6 +18,7 @@ import numpy as np
 
 from legged_dynamics.contact.contact_evidence import (
     CLEARANCE,
+    FLIGHT_NOISE,
     SLIP,
     SWING,
     SWING_CLEARANCE,
@@ -84,7 +85,6 @@ class LevelSettings:
     share: float = 0.16             # of a foot's even share, largest threshold
     # What is not known of actuators is no noise that averages out.
     doubted_share: float = 0.3      # of an even share, largest threshold by that
-    flight: float = 0.25            # weights on all feet below which a robot flies: 2.5 deviations
 
 
 LEVELS = LevelSettings()
@@ -162,7 +162,7 @@ def motion_levels(model: RobotModel, config: RobotConfig,
         'swing_speed': settings.contact_swing_speed or SWING * speed,
         'clearance': settings.contact_clearance or CLEARANCE * leg,
         'swing_clearance': settings.contact_swing_clearance or SWING_CLEARANCE * leg,
-        'natural_time': float(np.sqrt(leg / GRAVITY)), 'flight': LEVELS.flight}
+        'natural_time': float(np.sqrt(leg / GRAVITY)), 'flight': TUNED.slow_level * FLIGHT_NOISE}
 
 
 # -------------------------------------------------------------------------------------------------

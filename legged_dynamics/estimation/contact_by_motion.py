@@ -159,7 +159,7 @@ def follow_lift(feet, settings, scratch, states, R_WB, imu, memory, dt):
             hangs + 0.5 * (off / error) ** 2))
     if lifted <= 0.5:
         lifted *= 1.0 - min(dt / settings.standing_known, 1.0)
-    body[MOTION.lifted] = min(lifted, settings.most_lifted)
+    body[MOTION.lifted] = min(lifted, 1.0 - settings.least_kept)
 
 
 @part

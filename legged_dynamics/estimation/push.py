@@ -280,6 +280,13 @@ def _variance_about_point(grasp, slow, nc, k):
 
 
 @part
+def sample_weight(settings, slow, k):
+    """Return the weight, 0 to 1, of a sample for wrench component k."""
+    unit = settings.unsure_push * settings.weight * (1.0 if k < 3 else settings.arm)
+    return 1.0 / (1.0 + slow / (unit * unit))
+
+
+@part
 def _push_process_noise(settings, push, push_variance, k, off, spread, slow, dt):
     """
     Return the process noise of component k of the wrench in a tick of a push, a variance; else 0.
@@ -298,7 +305,8 @@ def _push_process_noise(settings, push, push_variance, k, off, spread, slow, dt)
         opened = opened or math.fabs(push[k, at]) > settings.push_level
     share = min(dt / settings.beyond_time, 1.0)
     limit = settings.slow_level * math.sqrt(spread + slow)
-    push[k, PUSH.beyond] += share * min(max(left - push[k, PUSH.beyond], -limit), limit)
+    push[k, PUSH.beyond] += (share * sample_weight(settings, slow, k)
+                             * min(max(left - push[k, PUSH.beyond], -limit), limit))
     # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
     push_variance[N_EXTRA + k] = spread * share * share / (2.0 - share)
     level = settings.slow_level * math.sqrt(slow + push_variance[N_EXTRA + k])
@@ -432,7 +440,7 @@ def update_mass_error(settings, tracking, mass, pushed, dt):
     g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm
     share = settings.pushed_share * dt if pushed else dt
     for e in range(6):
-        weight[e] = share / (1.0 if e < 3 else arm2)
+        weight[e] = share * sample_weight(settings, slow[e], e) / (1.0 if e < 3 else arm2)
     for r in range(4):
         for c in range(5):
             total = 0.0

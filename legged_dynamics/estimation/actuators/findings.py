@@ -14,6 +14,7 @@ import yaml
 from legged_dynamics.dynamics.jacobians import START, FeetTable
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.estimation.ground_reaction import Fault
 from legged_dynamics.estimation.settings import standing_jacobian
 from legged_dynamics.exceptions import ConfigurationError, OutputError
@@ -95,9 +96,9 @@ class Findings:
         settings = self._settings
         for each in (
                 (FRICTION, Fault.FRICTION_MISSTATED, settings.effect,
-                 settings.friction_tolerance),
+                 settings.usual_difference),
                 (ARMATURE, Fault.ARMATURE_MISSTATED, settings.armature_effect,
-                 2.0 * settings.armature_deviation),
+                 2.0 * settings.usual_difference),
                 (GAIN, Fault.GAIN_MISSTATED, settings.effect,
                  settings.gain_factor * UNKNOWN[GAIN])):
             yield from self._of_parameter(*each, value, covariance, typical)
@@ -128,7 +129,7 @@ class Findings:
         yield ActuatorFinding(
             fault, tuple(self._joints[j] for j in np.flatnonzero(bad)), PARAMETERS[row],
             float(value[worst]), float(sigma[worst]), UNITS[row],
-            self.line(row, value, value > self._settings.offer_deviations * sigma))
+            self.line(row, value, value > TUNED.significant * sigma))
 
     def line(self, row: int, values: np.ndarray, known: np.ndarray) -> str:
         """

@@ -13,7 +13,7 @@ from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import factorized, solved, variances
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.filter.settings import TUNED
-from legged_dynamics.model.actuators import DELAY
+from legged_dynamics.model.actuators import DELAY, STATED_DELAY
 from legged_dynamics.optimization.factorizations import factorize_upper, invert_upper
 
 # A Gaussian prior of zero mean: its precision, and the logarithm of that one's determinant.
@@ -141,7 +141,7 @@ class Hypotheses:
         for kind, least, error in (
                 (self._parameters.leg_frictions, settings.rejection, 0.0),
                 (self._parameters.leg_armatures, settings.stated_odds,
-                 settings.armature_deviation)):
+                 settings.usual_difference)):
             known = np.maximum(found.deviation[kind], error * np.abs(prior.mean[kind]))
             stated, unknown = yield from evidence(
                 found.factor[kind], (found.joint - prior.mean)[kind], found.deviation[kind],
@@ -160,7 +160,7 @@ class Hypotheses:
             np.diag(information)[self._parameters.base_force].sum() / sensed)
         # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
         z[-1] = (settings.rejection / settings.imu_delay_rejection
-                 * max(late - max(settings.imu_delay_deviation, errors), 0.0)
+                 * max(late - max(STATED_DELAY, errors), 0.0)
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one.

@@ -19,6 +19,7 @@ from legged_dynamics.model.actuators import (
     LOAD_FRICTION,
     OFFSET,
     PARAMETERS,
+    STATED_DELAY,
     UNKNOWN,
     ActuatorModel,
 )
@@ -117,13 +118,16 @@ class Prior:
             tight[at] = min(tight[at], stated.deviation[k, j])
             # Of gains that are stated to be bad no worse ones are asked for.
             wide[at] = max(wide[at], stated.unknown[k, j] if k != GAIN else UNKNOWN[GAIN])
-        wide[place[:, [GAIN, OFFSET]]] *= settings.unknown_reading_factor
+        looser = np.ones(n)
+        looser[place] = settings.unknown_factor
+        looser[place[:, [GAIN, OFFSET]]] = settings.unknown_reading_factor
+        wide *= looser
         # An inertia of links that is wrong reads as an armature.
         at = place[:, ARMATURE]
         inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-model.n_joints:]
         np.maximum.at(tight, at, np.minimum(settings.link_inertia * inertia, wide[at]))
         mean[[parameters.effort_delay, -1]] -= settings.read_delay
-        tight[-1], wide[-1] = settings.imu_delay_deviation, UNKNOWN[DELAY]
+        tight[-1], wide[-1] = STATED_DELAY, UNKNOWN[DELAY]
         # A force that stays, of the accelerometer; mass and first moment of a load.
         errors, mass = config.noise, model.total_mass
         share = max(errors.mass, settings.base_share)
@@ -137,9 +141,9 @@ class Prior:
             + [settings.load_moment * leg_length] * 3)
         tight = np.where(np.isfinite(tight), tight, 1.0)    # where no joint has it
         self.mean, self.tight, self.wide = mean, tight, np.maximum(wide, tight)
-        self.mass_variance = share ** 2
-        self.free = self.wide <= self.tight
+        self.free = self.wide <= looser * self.tight
         self.free[parameters.offsets] = False       # used as learned in any case
+        self.mass_variance = share ** 2
         # Of gains nothing is a value, unless they are said to be worse than usual.
         gains = parameters.gains
         self.free[gains] = self.tight[gains] > 1.5 * UNKNOWN[GAIN]

@@ -34,10 +34,10 @@ class LearnerSettings:
     lying_height: float = 0.45          # nominal heights; below, belly or knees may bear the base
 
     # Prior
+    unknown_factor: float = 1.5         # deviations of an unknown parameter, once rejected
     unknown_reading_factor: float = 2.0     # deviations of unknown gain and offset, once rejected
     link_inertia: float = 0.02          # deviation of a leg's inertia about a joint, as a share
     read_delay: float = 2e-4            # s, of torques and of the IMU, read from robots without
-    imu_delay_deviation: float = 3e-4   # s, of robots whose IMU is not late
     load_mass: float = 0.1              # robot masses, deviation of a load that is not stated
     load_moment: float = 0.05           # mass times leg length, of its first moment
     imu_tilt: float = 0.05              # rad, of an IMU that is mounted otherwise than stated
@@ -50,7 +50,8 @@ class LearnerSettings:
     rejection: float = 5.0
     imu_delay_rejection: float = 4.0    # deviations, the same of the IMU's delay
     stated_odds: float = 3.0            # of stated armatures, and of right gains before data
-    armature_deviation: float = 0.3     # share of an armature that wrong masses pass for
+    # Share by which motors of one kind differ, and of an armature that wrong masses pass for.
+    usual_difference: float = 0.3
     effort_delay_odds: float = 1.0      # of an unknown delay of torques to a small one
     gain_odds: float = 4.0              # of wrong gains to all else
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
@@ -71,11 +72,9 @@ class LearnerSettings:
     velocity_noise_factor: float = 2.5  # noise behind a low-pass over that of slopes of positions
 
     # Findings
-    offer_deviations: float = 2.0       # from zero, of a value that is offered
     # Weights, on a foot's force, of friction and of gain: smaller ones are not reported.
     effect: float = 0.005
     armature_effect: float = 0.01
-    friction_tolerance: float = 0.3     # share by which motors of one kind differ
     effort_delay_effect: float = 1e-3   # s, least delay that is reported
     imu_delay_effect: float = 1.5e-3    # s, the same of the IMU
     lever_arm: float = 0.15             # leg lengths, least arm of a joint's torque to a foot

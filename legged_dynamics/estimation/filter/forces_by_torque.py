@@ -165,14 +165,14 @@ def _accelerometer_rows(arrays, layout, settings, G, R, free):
 @part
 def _predict_latest(arrays, layout, settings):
     """Replace the latest state, a copy, and its covariance by those of the newest sample."""
-    tracking = arrays.tracking
+    robot, tracking, probability = arrays.robot, arrays.tracking, arrays.memory.contact.probability
     before, newest = arrays.window[-2], arrays.window[-1]
     x, P = tracking.latest, tracking.latest_covariance
     G, gain = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
     S, nu, free = tracking.block, tracking.block[6], tracking.vector
     if not _accelerometer_rows(arrays, layout, settings, G, S, free):
         return
-    nx = x.shape[0]
+    feet, nx = robot.feet, x.shape[0]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
     w = rotate(R_BI, load3(newest, layout.gyro))
     sensed = load3(newest, layout.acceleration)
@@ -194,6 +194,11 @@ def _predict_latest(arrays, layout, settings):
         return
     whiten(S, gain, nu, 3)
     update_state(x, P, gain, nu, 3)
+    if nu[0] * nu[0] + nu[1] * nu[1] + nu[2] * nu[2] > settings.surprise:
+        for i in range(feet.index.shape[0]):
+            more = (settings.surprise_force * settings.weight) ** 2 * (1.05 - probability[i])
+            for k in range(min(feet.index[i, SIZE], 3)):
+                P[feet.index[i, START] + k, feet.index[i, START] + k] += more
 
 
 # -------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def update_noise(robot, layout, settings, window, memory, results):
         for c in range(2 * nj):
             signals[c, SIGNAL.below] = signals[c, SIGNAL.above] = signals[c, SIGNAL.step_width] = (
                 max(robot.stated_noise[c], 1e-9))
-    step = max(1.0 / (1.0 / settings.first_step + ticks), settings.step)
+    step = max(1.0 / (0.1 / settings.step + ticks), settings.step)
     memory.ticks[0] = min(ticks + 1.0, 1.0 / settings.step)
     for c in range(2 * nj):
         first = newest[layout.velocity + c] - before[layout.velocity + c]
@@ -79,7 +79,7 @@ def update_noise(robot, layout, settings, window, memory, results):
             robot.motion_noise[j] = robot.slope_noise[0] * counts
         else:
             robot.effort_variance[j] = counts * counts
-        if (counts > settings.misstated * stated and robot.columns[j, 0] > 0
+        if (counts > settings.significant * stated and robot.columns[j, 0] > 0
                 and math.isfinite(newest[layout.effort + j])):
             faults |= codes.NOISE_MISSTATED
     results.faults[0] = faults

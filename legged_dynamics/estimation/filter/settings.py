@@ -26,13 +26,12 @@ class FilterSettings:
     base_force: float = 0.002           # W, error of the base's model
     base_moment: float = 0.0005         # W m, the same
     slope_time: float = 0.006           # s, mean of torques' slopes
-    first_step: float = 0.03            # share by which a median changes in a sample, at first
-    step: float = 0.003                 # and later
+    # Share by which a median changes in a sample, tenfold at first.
+    step: float = 0.003
     noise_band: float = 1.1             # of bounds about the medians, which jitter by some percent
     least_noise_share: float = 0.5      # of stated noise, which may cover what is not white
     repeats: float = 0.3                # share of equal samples of a signal in steps
     width_growth: float = 1.2           # of a step's width in a sample, at most
-    misstated: float = 2.0              # noise over the stated that is a fault
     frozen_samples: float = 50.0        # of a torque that is the same to the bit
 
     # Walk of forces, with torque
@@ -48,6 +47,11 @@ class FilterSettings:
     # Of the squared innovation that is process noise then, and of that noise within a tick.
     impact_share: float = 0.5
 
+    # Squared normalised innovation of the accelerometer that contradicts all forces; an impact's
+    # is smaller.
+    surprise: float = 100.0
+    surprise_force: float = 0.5         # W, of an unknown foot then
+
     # Contact by force
     unmoved: float = 0.75               # thresholds that a foot that has not risen may be lighter
     landed: float = 2.0                 # the same just after landing, which may unload it
@@ -60,7 +64,7 @@ class FilterSettings:
     lost_time: float = 0.02             # s in which no foot seems to stand: velocity is lost
     step_memory: float = 10.0           # natural times in which steps are forgotten
     slip_time: float = 0.17             # s, of a standing point foot's speed and of noise's scale
-    least_kept: float = 0.05            # bound of the probability, which a sample can turn
+    least_kept: float = 0.05            # bound of probabilities that a sample can turn
     least_load: float = 0.03            # even shares from which a sole tells of the base's motion
     speed_time: float = 0.03            # s, mean of a foot's speed
     place_time: float = 0.5             # natural times in which a foot's place follows it
@@ -72,7 +76,6 @@ class FilterSettings:
     # s, of the difference of velocities; m/s^2, by tilt and bias, which last as long.
     rise_correlation: float = 0.1
     largest_rise_bias: float = 0.3
-    most_lifted: float = 0.95           # probability: it may be put down soon
 
     # Walk of forces, without torque
     landing_rate: float = 3.0           # W after one natural time, of a foot that may land
@@ -115,6 +118,7 @@ class FilterSettings:
     # Deviations of slow errors that are a push, and that a sample counts for at most.
     slow_level: float = 2.5
     beyond_time: float = 0.1            # s, mean of what the filter does not follow
+    unsure_push: float = 0.1            # W, slow errors at which a sample counts half
     mass_time: float = 5.0              # s in which mass is forgotten
     pushed_share: float = 0.2           # weight of a sample during a push
     # Noise that is in the acceleration and in the right side alike would look like a mass.
