@@ -80,7 +80,7 @@ def test_reduction_is_compared_at_the_plain_gaits_speed(comparison):
     # It does not climb: feet let go at each step. Two feet and the last one hang on.
     failing = comparison.attempt('off', limited=True)
     assert failing.climb.failures > 10
-    assert failing.climb.rise < 0.0
+    assert failing.climb.speed < 0.0
     assert 0.0 < failing.first_failure < 1.0
     assert not comparison.shown.fell
     assert math.isnan(comparison.shown.first_failure)
