@@ -3,7 +3,8 @@
 """The package's errors: one root, one class for each place where the user's input can be wrong."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -37,6 +38,18 @@ class OutputError(LeggedDynamicsError):
 
 class SimulationError(LeggedDynamicsError):
     """A simulated robot cannot be built or has become unusable."""
+
+
+@contextmanager
+def reraised(refusal: type[LeggedDynamicsError], what: str,
+             causes: type[Exception] | tuple[type[Exception], ...] = OSError) -> Iterator[None]:
+    """Raise what fails inside as the package's own error, 'what: why'."""
+    try:
+        yield
+    except LeggedDynamicsError:
+        raise
+    except causes as error:
+        raise refusal(f'{what}: {error}') from error
 
 
 class UnknownNameError(ModelError, KeyError):

@@ -22,7 +22,7 @@ from legged_dynamics.pages.page import command_line
 from legged_dynamics.pages.section import REPORT
 from legged_dynamics.parameter_file import written_file
 from legged_dynamics.people.trials.csv_motion import truth_topic, write_bag_of_csv
-from legged_dynamics.recordings.bags import SUFFIXES, BagReader
+from legged_dynamics.recordings.bags import SUFFIXES, BagReader, is_recording
 from legged_dynamics.recordings.replay import DETECTED, AnalysisOptions
 from legged_dynamics.recordings.report import climb as climbs
 from legged_dynamics.recordings.report.analysis import (
@@ -60,7 +60,7 @@ FAILED = 'failed.csv'
 
 def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one bag."""
-    from legged_dynamics.recordings.fleet.summarise import find_recordings, is_recording
+    from legged_dynamics.recordings.fleet.summarise import find_recordings
 
     if len(args.bags) > 1 or args.workers is not None:
         return True

@@ -7,12 +7,13 @@ import argparse
 import math
 import os
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from legged_dynamics.exceptions import ConfigurationError, OutputError
+from legged_dynamics.exceptions import ConfigurationError, OutputError, reraised
 
 # Takes the value and the command line; what it returns, unless None, takes the value's place.
 Check = Callable[[Any, argparse.Namespace], object]
@@ -132,11 +133,9 @@ def _pair(text: str, expected: str) -> tuple[str, str]:
 def assigned(text: str, expected: str) -> tuple[str, float]:
     """Return name and number of NAME=VALUE; ``expected`` is for the error's text."""
     name, value = _pair(text, expected)
-    try:
+    with suppress(ValueError):
         if math.isfinite(number := float(value)):
             return name, number
-    except ValueError:
-        pass
     raise ConfigurationError(f'{expected}, got {text!r}')
 
 
@@ -186,10 +185,8 @@ def urdf_file(name: str, args: argparse.Namespace) -> str:
 
 
 def is_range(_: float, args: argparse.Namespace) -> None:
-    start, end = args.start or 0.0, args.end
-    if start < 0.0 or (end is not None and end <= start):
-        raise ConfigurationError('expected a range from 0 s on with its end after its start, got '
-                                 f'{start:g} to {end} s')
+    from legged_dynamics.recordings.file_formats import check_range
+    check_range(args.start, args.end)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -224,17 +221,13 @@ def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any]
 
 def write_file(path: Path, content: str | bytes, what: str = '') -> Path:
     """Write a file into a folder that is made where it is not there; return its path."""
-    try:
+    with reraised(OutputError, f'cannot write {what}{path}'):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-    except OSError as error:
-        raise OutputError(f'cannot write {what}{path}: {error}') from error
     return path
 
 
 def make_folder(folder: Path) -> None:
     """Make a folder to write to, unless it is there."""
-    try:
+    with reraised(OutputError, f'cannot write to the folder {folder}'):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f'cannot write to the folder {folder}: {error}') from error

@@ -25,7 +25,7 @@ from legged_dynamics.cli.processes import ProcessGroup, interrupted_at_once
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError, SimulationError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.recordings.replay import ESTIMATOR, AnalysisOptions
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.discovery import DomainLease, fast_dds_environment
@@ -174,7 +174,6 @@ class Walk:
 # view listens to it as well: the simulator, which counts listeners, cannot tell who they are.
 INPUTS = ('/joint_states:sensor_msgs/msg/JointState', '/imu/data:sensor_msgs/msg/Imu',
           '/ground_truth/odom:nav_msgs/msg/Odometry')
-ESTIMATOR = 'ground_reaction_estimator'
 RECORDER = 'legged_dynamics_recorder'
 MARGIN = 0.2            # s simulated beyond the schedule
 STARTING = 300.0        # s for a process to come up

@@ -8,19 +8,18 @@ import contextlib
 import json
 import math
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.arguments import write_file
 from legged_dynamics.exceptions import ConfigurationError, OutputError
-from legged_dynamics.model import Joint, ModelWarning, RobotConfig, RobotModel
+from legged_dynamics.model import Joint, RobotConfig, RobotModel
 from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
 from legged_dynamics.model.shapes import read_looks
 from legged_dynamics.model.standing import body_poses, foot_loads, link_pose, standing_efforts
 from legged_dynamics.model.urdf import read_description_file
 from legged_dynamics.pages.robot_picture import robot_picture
-from legged_dynamics.recordings.robot import recognise
+from legged_dynamics.recordings.robot import read_model, recognise
 from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.frames import GRAVITY
 
@@ -35,9 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if not (args.description or args.urdf or args.robot):
         raise ConfigurationError('expected a URDF, or a robot that comes with one (--robot)')
     source = Path(args.description or args.urdf or _beside(args.robot))
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)       # shown in their own section
-        model = RobotModel.from_urdf(source)
+    model, _ = read_model(source)       # warnings are shown in their own section
     yaml, config, unknown = None, None, ''
     try:
         yaml = robot_files(args.robot)[0] if args.robot else recognise(model, by_name=True)
@@ -102,11 +99,12 @@ def _tree_lines(model: RobotModel) -> list[str]:
     while waiting:
         link, joint, depth = waiting.pop()
         kind = '' if depth == 0 else 'fixed' if joint is None else _describe(joint)
-        lines.append((f'{"  " * min(depth, 40)}{link}', _mass(model, link), kind))
+        mass = model.links[link].mass
+        lines.append((f'{"  " * min(depth, 40)}{link}', f'{mass:.4g} kg' if mass else '-', kind))
         waiting += [(child, joint, depth + 1)
                     for child, joint in reversed(_children(model, link))]
     width = max(len(name) for name, _, _ in lines)
-    return [f'{name:<{width}}  {mass:>11}  {joint}'.rstrip() for name, mass, joint in lines]
+    return [f'{name:<{width}}  {heavy:>11}  {joint}'.rstrip() for name, heavy, joint in lines]
 
 
 def _children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
@@ -120,11 +118,6 @@ def _children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
         if frame.body == body and name != link and name in model.links]
     return welded + [(joint.child, joint) for joint in model.joints
                      if model.frames[joint.parent].body == body]
-
-
-def _mass(model: RobotModel, link: str) -> str:
-    mass = model.links[link].mass
-    return f'{mass:.4g} kg' if mass else '-'
 
 
 def _describe(joint: Joint) -> str:
@@ -219,9 +212,7 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str 
 def run_new(args: argparse.Namespace) -> int:
     """Make the YAML, print what was guessed, and write it."""
     text = read_description_file(args.urdf)
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        model = RobotModel.from_xml(text)
+    model, _ = read_model(text)
     guess = guess_robot(model, read_looks(text), args.feet, args.imu)
     name = re.sub(r'\W', '_', model.name)[:60] or 'robot'
     out = args.out or Path(f'{name}.yaml')

@@ -4,27 +4,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from legged_dynamics.cli import INTERRUPTED, analyze
 from legged_dynamics.cli.output import output_folder, say, show
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.pages.section import REPORT
 from legged_dynamics.people.trials import export, report
 from legged_dynamics.people.trials.analysis import ORIGIN, analyse_gait, sample_walk
 from legged_dynamics.people.trials.c3d import read_c3d
 from legged_dynamics.people.trials.cycles import gait_cycles, steps_table, write_cycles
 from legged_dynamics.people.trials.inverse_kinematics import inverse_kinematics
 from legged_dynamics.people.trials.subject import CUTOFF, GaitOptions
+from legged_dynamics.recordings.bags import is_recording
 from legged_dynamics.recordings.file_formats import C3D, OSIM, TRC, format_of
 from legged_dynamics.recordings.report.analysis import DOUBTFUL, distrust
 from legged_dynamics.ros.middleware.arguments import RosArguments
 
 CSV = 'inverse_dynamics.csv'
 BAG = 'inverse_dynamics_bag'
-REPORT = 'report.html'
 CYCLES = 'gait_cycles.csv'
 
 
@@ -66,13 +67,11 @@ def run(args: argparse.Namespace) -> int:
         if args.opensim:
             print(f'Tables: {", ".join(str(path) for path in export.write_opensim(result, out))}')
         if not args.no_bag:
-            def bag() -> Path:
-                export.write_bag(result, analyze.fresh(out / BAG, args.motion), description,
-                                 args.storage)
-                return out / BAG
-            _optional('Bag', 'rosbags', bag)
+            bag = analyze.fresh(out / BAG, args.motion)
+            export.write_bag(result, bag, description, args.storage)
+            print(f'Bag:    {bag.resolve()}')
         if not args.no_report:
-            _optional('Report', 'matplotlib', lambda: report.write_report(result, out, cycles))
+            print(f'Report: {report.write_report(result, out, cycles).resolve()}')
     return DOUBTFUL if reasons else 0
 
 
@@ -93,8 +92,6 @@ def _coordinates(motion: Path, options: GaitOptions, out: Path
 
 def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one trial."""
-    from legged_dynamics.recordings.fleet.summarise import is_recording
-
     return len(args.motion) > 1 or any(place.is_dir() and not is_recording(place)
                                        for place in args.motion)
 
@@ -120,17 +117,6 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
         return analyze.exit_code(failed, trials['trusted'])
 
 
-def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
-    """Write a file that needs an optional package, or report that the package is missing."""
-    try:
-        print(f'{what + ":":<7} {write().resolve()}')
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.split('.')[0] != package:
-            raise
-        print(f'{what + ":":<7} not written: the Python package {package!r} is not installed '
-              f'(pip install ".[bag]")')
-
-
 def _options_of(args: argparse.Namespace) -> GaitOptions:
     """Return the options that the arguments give; a ConfigurationError says what contradicts."""
     if args.sample == bool(args.motion):
@@ -145,16 +131,14 @@ def _options_of(args: argparse.Namespace) -> GaitOptions:
     cutoff = CUTOFF if args.cutoff is None else args.cutoff
     if cutoff < 0.0:
         raise ConfigurationError(f'--cutoff: expected 0 Hz (none) or more, got {cutoff:g}')
-    more = {'sole': tuple(args.sole)} if args.sole else {}
+    more: dict[str, Any] = {'sole': tuple(args.sole)} if args.sole else {}
     values = [word for value in args.values for word in ('-p', value)]
     settings = {override.name: override.value for override
                 in RosArguments.parse(['--ros-args', *values]).overrides}
+    alike = {name: getattr(args, name) for name in (
+        'urdf', 'robot', 'method', 'point_radius', 'contact', 'degrees', 'missing_at_zero',
+        'joint_states', 'imu', 'base', 'valid', 'start', 'end', 'mass', 'loads')}
     return GaitOptions(
-        urdf=args.urdf, robot=args.robot, feet=tuple(args.feet), method=args.method,
-        point_radius=args.point_radius, cutoff=cutoff or None, contact=args.contact,
-        settings=settings, degrees=args.degrees,
-        missing_at_zero=args.missing_at_zero, joint_states=args.joint_states, imu=args.imu,
-        odometry=args.odom, base=args.base, truth=args.truth or {}, valid=args.valid,
-        start=args.start, end=args.end, compare=not args.no_compare, mass=args.mass,
-        loads=args.loads,
-        belt_speed=tuple(args.belt_speed), **more)
+        **alike, **more, feet=tuple(args.feet), cutoff=cutoff or None, settings=settings,
+        odometry=args.odom, truth=args.truth or {}, compare=not args.no_compare,
+        belt_speed=tuple(args.belt_speed))

@@ -27,7 +27,7 @@ def output_folder(folder: Path, ours: Sequence[str]) -> Iterator[Path]:
     Files named in ``ours`` are replaced. Raises OutputError when the folder is not
     writable, holds other files, or is in use by another run.
     """
-    from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.exceptions import OutputError, reraised
 
     new = not folder.exists()
     if not new:
@@ -39,11 +39,9 @@ def output_folder(folder: Path, ours: Sequence[str]) -> Iterator[Path]:
             raise OutputError(f'the folder {folder} holds other things '
                               f'({", ".join(sorted(held)[:3])}): results would be mixed with '
                               'them; give a new or an empty one with -o')
-    try:
+    with reraised(OutputError, f'cannot write to the folder {folder}'):
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise OutputError(f'cannot write to the folder {folder}: {error}') from error
     try:
         if not _held(lock):
             raise OutputError(f'another run is writing to {folder}; wait for it, or give another '

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from legged_dynamics.cli.arguments import keep_to_this_machine
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.recordings.bag_repair import repair
-from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
+from legged_dynamics.recordings.bag_writer import FLUSH_PERIOD, BagWriter, Recorder
 from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import QoSProfile
@@ -23,7 +23,6 @@ from legged_dynamics.ros.nodes.lock_step import Answers as SampleAnswers
 
 NODE_NAME = 'legged_dynamics_recorder'
 DISCOVERY_PERIOD = 0.1      # s between looks for new topics
-FLUSH_PERIOD = 0.5          # s: who is killed loses no more
 DEPTH = 2000                # messages: what may queue while the disk is slow
 
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.arguments import keep_to_this_machine
 from legged_dynamics.cli.output import ProgressBar, show_page
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.recordings.robot import RobotChoice
 from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
 from legged_dynamics.view.rerun_file import write_rrd
 from legged_dynamics.view.show import Show, close_page, open_page
@@ -26,12 +28,10 @@ def run(args: argparse.Namespace) -> int:
     server = open_page(args.host, args.port)
     _announce(server, args.open)
 
-    def show(robot: Any) -> Show:
-        return Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
     try:
         urdf = str(Path(args.urdf).resolve()) if args.urdf else ''
         return follow(LiveOptions(args.robot, urdf, args.joint_states, args.imu, args.reactions,
-                                  args.odom), show, args.rate)
+                                  args.odom), partial(_show, args, server), args.rate)
     finally:
         close_page(server)
 
@@ -52,8 +52,7 @@ def _play_bag(args: argparse.Namespace) -> int:
     try:
         with ProgressBar(f'Reading {args.bag.name}') as bar:
             recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
-        robot = recorded.robot
-        show = Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
+        show = _show(args, server, recorded.robot)
         stopping: list[bool] = []
         with stopped_by_signals(lambda: stopping.append(True)):
             _announce(server, args.open)     # who reads this may end it at once
@@ -73,6 +72,6 @@ def _announce(server: Any, show: bool = False) -> None:
         show_page(address)
 
 
-def _looks(args: argparse.Namespace) -> dict[str, Any]:
-    return {'friction': args.friction, 'newtons_per_meter': args.newtons_per_meter,
-            'meshes': args.meshes}
+def _show(args: argparse.Namespace, server: Any, robot: RobotChoice) -> Show:
+    return Show(server, robot.model, robot.config, robot.urdf, robot.name, friction=args.friction,
+                newtons_per_meter=args.newtons_per_meter, meshes=args.meshes)

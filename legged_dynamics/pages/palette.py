@@ -14,7 +14,6 @@ TRUTH_COLORS = ('#8c8c8c', '#b9b9b9')
 DARK_TRUTH_COLORS = ('#9a9a9a', '#6f6f6f')
 
 
-def foot_color(index: int, dark: bool = False) -> str:
+def foot_color(index: int) -> str:
     """Return a foot's colour as ``#rrggbb``, by its index in the robot's YAML."""
-    colors = DARK_FOOT_COLORS if dark else FOOT_COLORS
-    return colors[index % len(colors)]
+    return FOOT_COLORS[index % len(FOOT_COLORS)]

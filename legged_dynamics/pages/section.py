@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
+from legged_dynamics.exceptions import LeggedDynamicsError, OutputError, reraised
 from legged_dynamics.pages.page import (
     Bars,
     Chart,
@@ -202,20 +202,16 @@ class Report:
             Of the type given, when the folder cannot be written.
 
         """
-        try:
+        with reraised(refusal, f'cannot write the report to {folder}'):
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / REPORT
             path.write_text(self.html(folder), encoding='utf-8')
-        except OSError as error:
-            raise refusal(f'cannot write the report to {folder}: {error}') from error
         return path
 
     def write_page(self, path: Path) -> None:
         """Write the page alone; OutputError when it cannot be written."""
-        try:
+        with reraised(OutputError, f'cannot write {path}'):
             path.write_text(self.html(), encoding='utf-8')
-        except OSError as error:
-            raise OutputError(f'cannot write {path}: {error}') from error
 
     def html(self, folder: Path | None = None) -> str:
         """

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,7 +28,7 @@ from rosbags.highlevel import AnyReader
 from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
 from rosbags.typesys import Stores, get_typestore
 
-from legged_dynamics.exceptions import BagError
+from legged_dynamics.exceptions import BagError, reraised
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
 from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
@@ -40,13 +40,10 @@ _UNKNOWN_HASH = 'RIHS01_' + 64 * '0'
 
 def _saved_messages(path: Path) -> Iterator[tuple[BagTopic, Message]]:
     """Yield what is whole in a damaged or cut off mcap file, in the order of writing."""
-    try:
-        with path.open('rb') as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                raise BagError(f'{path} is not an mcap file: it does not begin like one')
-            yield from _messages(file, path.stat().st_size)
-    except OSError as error:
-        raise BagError(f'cannot read {path}: {error}') from error
+    with reraised(BagError, f'cannot read {path}'), path.open('rb') as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise BagError(f'{path} is not an mcap file: it does not begin like one')
+        yield from _messages(file, path.stat().st_size)
 
 
 def _messages(file: BinaryIO, size: int) -> Iterator[tuple[BagTopic, Message]]:
@@ -136,8 +133,7 @@ def repair(path: str | Path, out: str | Path) -> int:
 
 
 def _add(writer: BagWriter, topic: BagTopic) -> None:
-    known = definition_of(topic.type)
-    definition, type_hash = known or (topic.definition, _UNKNOWN_HASH)
+    definition, type_hash = definition_of(topic.type) or (topic.definition, _UNKNOWN_HASH)
     writer.add_topic(topic.name, topic.type, latched=topic.latched, definition=definition,
                      type_hash=type_hash)
 
@@ -151,16 +147,10 @@ def is_latched(connection: Any) -> bool:
 
 def _copy(writer: BagWriter, file: Path) -> None:
     """Copy an sqlite3 file."""
-    try:
-        bag = AnyReader([file], default_typestore=get_typestore(Stores.LATEST))
-        bag.open()
-        with closing(bag):
-            for one in bag.connections:
-                _add(writer, BagTopic(one.topic, one.msgtype, 0, is_latched(one),
-                                      one.msgdef.data))
-            for one, receipt_ns, data in bag.messages():
-                writer.write(one.topic, receipt_ns, bytes(data))
-    except BagError:
-        raise
-    except Exception as error:      # any error of the parser on a file that is no bag
-        raise BagError(f'cannot read {file}: {error}') from error
+    # Any error of the parser on a file that is no bag.
+    with (reraised(BagError, f'cannot read {file}', Exception),
+          AnyReader([file], default_typestore=get_typestore(Stores.LATEST)) as bag):
+        for one in bag.connections:
+            _add(writer, BagTopic(one.topic, one.msgtype, 0, is_latched(one), one.msgdef.data))
+        for one, receipt_ns, data in bag.messages():
+            writer.write(one.topic, receipt_ns, bytes(data))

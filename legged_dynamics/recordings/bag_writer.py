@@ -457,9 +457,8 @@ class Recorder:
 
     def accept(self, topic: str, kind: str, latched: bool = False) -> bool:
         """Return True once for each wanted topic that can be recorded."""
-        if topic in self._taken or topic in self.skipped:
-            return False
-        if not self._everything and topic not in self._wanted:
+        if (topic in self._taken or topic in self.skipped
+                or not (self._everything or topic in self._wanted)):
             return False
         try:
             self._writer.add_topic(topic, kind, latched=latched)

@@ -16,13 +16,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from legged_dynamics.exceptions import BagError
+from legged_dynamics.exceptions import BagError, reraised
 from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
 
 SUFFIXES = BAG.suffixes
+METADATA = 'metadata.yaml'
 _CHUNK = 6              # opcode
 _RECORD = struct.Struct('<BQ')      # opcode, and length of the content
 
@@ -67,7 +68,7 @@ class BagReader:
         check_path(self.path)
         self._saved: TemporaryDirectory[str] | None = None
         source = self.path
-        if source.is_dir() and not (source / 'metadata.yaml').is_file():
+        if source.is_dir() and not (source / METADATA).is_file():
             from legged_dynamics.recordings.bag_repair import repair
 
             self._saved = TemporaryDirectory(prefix='legged_dynamics_bag_')
@@ -243,22 +244,19 @@ def receipts(bag: BagReader, start: float | None, end: float | None
 
 def _check_chunks(path: Path) -> None:
     """Refuse an mcap file with a chunk that would fill the memory, whatever size it states."""
-    try:
-        with path.open('rb') as file:
-            at, end = 8, path.stat().st_size        # behind the magic
-            while at < end:
-                file.seek(at)
-                head = file.read(_RECORD.size)
-                if len(head) < _RECORD.size:
-                    return
-                opcode, length = _RECORD.unpack(head)
-                if opcode == _CHUNK:
-                    _check_chunk(path, file.read(min(length, LARGEST_CHUNK)))
-                if not opcode:
-                    return
-                at += _RECORD.size + length
-    except OSError as error:
-        raise BagError(f'cannot read {path}: {error}') from error
+    with reraised(BagError, f'cannot read {path}'), path.open('rb') as file:
+        at, end = 8, path.stat().st_size        # behind the magic
+        while at < end:
+            file.seek(at)
+            head = file.read(_RECORD.size)
+            if len(head) < _RECORD.size:
+                return
+            opcode, length = _RECORD.unpack(head)
+            if opcode == _CHUNK:
+                _check_chunk(path, file.read(min(length, LARGEST_CHUNK)))
+            if not opcode:
+                return
+            at += _RECORD.size + length
 
 
 def _check_chunk(path: Path, content: bytes) -> None:
@@ -282,6 +280,14 @@ def _check_chunk(path: Path, content: bytes) -> None:
                        'states: it is damaged; "legged-dynamics repair" can save the others')
 
 
+def is_recording(path: Path) -> bool:
+    """Return whether a path is a bag's file, or a folder with such a file in it."""
+    if path.is_file():
+        return path.suffix in SUFFIXES
+    return path.is_dir() and ((path / METADATA).is_file() or any(
+        entry.suffix in SUFFIXES for entry in path.iterdir()))
+
+
 def check_path(path: Path) -> None:
     """Raise a BagError that says what to give instead where a path is no recording."""
     if not path.exists():
@@ -293,14 +299,11 @@ def check_path(path: Path) -> None:
     if path.is_file() and path.suffix not in SUFFIXES:
         raise BagError(f'expected the folder of a rosbag2 recording, or a file ending in '
                        f'{" or ".join(SUFFIXES)}, got {path}')
-    if path.is_dir() and not (path / 'metadata.yaml').is_file():
-        files = sorted(entry.name for entry in path.iterdir() if entry.suffix in SUFFIXES)
-        inside = sorted(entry.parent.name for entry in path.glob('*/metadata.yaml'))
-        if files:
-            return              # it was not closed; what is whole is read
+    if not is_recording(path):
+        inside = sorted(entry.parent.name for entry in path.glob(f'*/{METADATA}'))
         hint = (f'did you mean {path / inside[0]}?' if inside else
                 'nothing in it looks like a recording')
-        raise BagError(f'{path} has no metadata.yaml, so it is not a complete rosbag2 recording; '
+        raise BagError(f'{path} has no {METADATA}, so it is not a complete rosbag2 recording; '
                        f'{hint}')
 
 

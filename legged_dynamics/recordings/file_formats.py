@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError, reraised
+
 # Uses of a file.
 MOTION = 'motion'
 MODEL = 'model'
@@ -75,6 +77,20 @@ def readable(use: str) -> str:
             kinds.setdefault(found.uses[use], []).extend(found.suffixes)
     phrases = [f'{what} ({", ".join(suffixes)})' for what, suffixes in kinds.items()]
     return ' or '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, with its ends of lines as they are."""
+    with (reraised(MeasurementError, f'cannot read {path}', (OSError, UnicodeDecodeError)),
+          path.open(newline='', encoding='utf-8-sig') as file):
+        return file.read()
+
+
+def check_range(start: float | None, end: float | None) -> None:
+    """Refuse a part of a bag [s] that ends before it starts, or starts before the bag."""
+    if (start or 0.0) < 0.0 or (end is not None and end <= (start or 0.0)):
+        raise ConfigurationError('expected a range from 0 s on with its end after its start, got '
+                                 f'{start or 0.0:g} to {end} s')
 
 
 # How a bag is given on the command line.

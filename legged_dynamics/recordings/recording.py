@@ -26,12 +26,12 @@ from legged_dynamics.ros.conversions.reading import RawSampleReader
 
 
 class WrenchRecord(InputTimes):
-    """Stamped wrenches of one topic, in the order received; `frame_id` of the first one."""
+    """Stamped wrenches ``[f; m]`` [N, N m] of one topic; `frame_id` of the first one."""
 
     def __init__(self) -> None:
         super().__init__()
         self.frame_id = ''
-        self._wrench = Column((6,))
+        self.wrench = Column((6,))
 
     def append(self, message: object, receipt_ns: int) -> None:
         """Add a WrenchStamped message."""
@@ -39,12 +39,7 @@ class WrenchRecord(InputTimes):
         if not len(self):
             self.frame_id = message.header.frame_id     # type: ignore[attr-defined]
         self.note(stamp, receipt_ns)
-        self._wrench.append(wrench)
-
-    @property
-    def wrench(self) -> np.ndarray:
-        """(n, 6) array of wrenches ``[f; m]`` [N, N m]."""
-        return self._wrench.values
+        self.wrench.append(wrench)
 
     def at(self, stamps: np.ndarray, max_gap_ns: int = 0) -> np.ndarray:
         """
@@ -52,9 +47,9 @@ class WrenchRecord(InputTimes):
 
         At the exact stamp, else interpolated between neighbours at most ``max_gap_ns`` apart.
         """
-        order = np.argsort(self.stamp_ns, kind='stable')
-        known = self.stamp_ns[order]
-        found = _interpolated(stamps, known, self.wrench[order])
+        order = np.argsort(self.stamp_ns.values, kind='stable')
+        known = self.stamp_ns.values[order]
+        found = _interpolated(stamps, known, self.wrench.values[order])
         if len(known):
             after = np.searchsorted(known, stamps).clip(max=len(known) - 1)
             apart = known[after] - known[after - 1] > max_gap_ns
@@ -71,11 +66,11 @@ def _interpolated(stamps: np.ndarray, known: np.ndarray, values: np.ndarray) -> 
 
 
 class PoseRecord(InputTimes):
-    """Poses of the base, from a topic of nav_msgs/Odometry or geometry_msgs/PoseStamped."""
+    """Positions [m] and quaternions xyzw of the base, of an Odometry or a PoseStamped."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._position, self._orientation = Column((3,)), Column((4,))
+        self.position, self.orientation = Column((3,)), Column((4,))
 
     def append(self, message: object, receipt_ns: int) -> None:
         """Add a message."""
@@ -83,22 +78,12 @@ class PoseRecord(InputTimes):
         pose = getattr(pose, 'pose', pose)
         p, q = pose.position, pose.orientation
         self.note(stamp_ns(message.header.stamp), receipt_ns)   # type: ignore[attr-defined]
-        self._position.append((p.x, p.y, p.z))
-        self._orientation.append((q.x, q.y, q.z, q.w))
-
-    @property
-    def position(self) -> np.ndarray:
-        """(n, 3) array of positions [m], in the order received."""
-        return self._position.values
-
-    @property
-    def orientation(self) -> np.ndarray:
-        """(n, 4) array of quaternions xyzw, in the order received."""
-        return self._orientation.values
+        self.position.append((p.x, p.y, p.z))
+        self.orientation.append((q.x, q.y, q.z, q.w))
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
         """Return positions (n, 3) [m] at stamps, interpolated; NaN where not recorded."""
-        return _interpolated(stamps, self.stamp_ns, self.position)
+        return _interpolated(stamps, self.stamp_ns.values, self.position.values)
 
 
 class FlagRecord(InputTimes):
@@ -106,22 +91,17 @@ class FlagRecord(InputTimes):
 
     def __init__(self) -> None:
         super().__init__()
-        self._flag = Column(dtype=bool)
+        self.flag = Column(dtype=bool)
 
     def append(self, message: object, receipt_ns: int) -> None:
         """Add a Bool message."""
         self.note(receipt_ns, receipt_ns)
-        self._flag.append(message.data)     # type: ignore[attr-defined]
-
-    @property
-    def values(self) -> np.ndarray:
-        """(n,) bool array of the flags, in the order received."""
-        return self._flag.values
+        self.flag.append(message.data)      # type: ignore[attr-defined]
 
     def received_by(self, receipts: np.ndarray) -> np.ndarray:
         """Return the flags (n,) that held at receipt times; False before the first."""
-        last = np.searchsorted(self.receipt_ns, receipts, side='right') - 1
-        return (last >= 0) & self.values[last.clip(0)] if len(self) else np.zeros(
+        last = np.searchsorted(self.receipt_ns.values, receipts, side='right') - 1
+        return (last >= 0) & self.flag.values[last.clip(0)] if len(self) else np.zeros(
             len(receipts), bool)
 
 
@@ -184,16 +164,13 @@ class RecordGatherer:
             sink.append(message, receipt_ns)
 
 
-def read_flags(bag: BagReader, topics: Mapping[str, str], start_ns: int | None = None,
-               stop_ns: int | None = None) -> dict[str, FlagRecord]:
-    """Return the flags (std_msgs/Bool) by foot of a bag, received from start up to stop."""
-    flags = {foot: FlagRecord() for foot in topics}
-    for message in bag.messages(set(topics.values()), start_ns, stop_ns):
-        decoded = bag.decode(message)
-        for foot, name in topics.items():
-            if name == message.topic:
-                flags[foot].append(decoded, message.receipt_ns)
-    return flags
+def read_records(bag: BagReader, topics: TopicChoice, start_ns: int | None = None,
+                 stop_ns: int | None = None) -> Recording:
+    """Return the records of a bag, received from start up to stop."""
+    records = RecordGatherer(topics)
+    for message in bag.messages(records.topics, start_ns, stop_ns):
+        records.take(message.topic, bag.decode(message), message.receipt_ns)
+    return records.recording
 
 
 # -------------------------------------------------------------------------------------------------
@@ -335,22 +312,22 @@ def _flags(recording: Recording, foot: str, record: WrenchRecord,
     if flags is None or not len(flags) or not len(record):
         return None
     n, m = len(record), len(flags)
-    pushed = np.linalg.norm(record.wrench[:, :3], axis=1) > 0.0
+    pushed = np.linalg.norm(record.wrench.values[:, :3], axis=1) > 0.0
     paired, best = np.zeros(n, bool), TRUTH.paired
     for shift in sorted(range(m - n - TRUTH.most_lost, m - n + TRUTH.most_lost + 1), key=abs):
         first, last = max(0, -shift), min(n, m - shift)
         if last - first < 0.9 * n:
             continue
-        match = float((pushed[first:last] == flags.values[first + shift:last + shift]).mean())
+        match = float((pushed[first:last] == flags.flag.values[first + shift:last + shift]).mean())
         if match > best:
             best, paired = match, pushed.copy()
-            paired[first:last] = flags.values[first + shift:last + shift]
+            paired[first:last] = flags.flag.values[first + shift:last + shift]
         if match == 1.0:
             break
     if best == TRUTH.paired:
         return None
     found = np.zeros(len(stamps), bool)
-    _, mine, theirs = np.intersect1d(stamps, record.stamp_ns, return_indices=True)
+    _, mine, theirs = np.intersect1d(stamps, record.stamp_ns.values, return_indices=True)
     found[mine] = paired[theirs]
     return found if len(mine) > 0.9 * len(stamps) else None
 
@@ -358,15 +335,12 @@ def _flags(recording: Recording, foot: str, record: WrenchRecord,
 def _center(series: EstimateSeries, force: np.ndarray, moment: np.ndarray, contact: np.ndarray,
             weight: float) -> np.ndarray:
     """Return where the true forces have no tipping moment, at the height of the feet down."""
-    n = len(series.stamp_ns)
-    if not n:
-        return np.zeros((0, 3))
     points = leveled(series, series.contact_point.values)
     down = contact.sum(axis=1)
     height = np.where(contact, points[:, :, 2], 0.0).sum(axis=1) / np.maximum(down, 1)
     f, m = force.sum(axis=1), moment.sum(axis=1)
     loaded = (down > 0) & (np.nan_to_num(f[:, 2]) > TRUTH.contact_share * weight)
-    center = np.full((n, 3), np.nan)
+    center = np.full((len(points), 3), np.nan)
     f, m, z = f[loaded], m[loaded], height[loaded]
     center[loaded] = np.stack([(z * f[:, 0] - m[:, 1]) / f[:, 2],
                                (z * f[:, 1] + m[:, 0]) / f[:, 2], z], axis=1)
@@ -422,9 +396,9 @@ def track_body(recording: Recording) -> BodyTracking | None:
     base, reference = recording.base, recording.reference
     if base is None or reference is None or not len(base) or not len(reference):
         return None
-    stamps = reference.stamp_ns
-    order = np.argsort(base.stamp_ns, kind='stable')
-    known = base.stamp_ns[order]
+    stamps = reference.stamp_ns.values
+    order = np.argsort(base.stamp_ns.values, kind='stable')
+    known = base.stamp_ns.values[order]
     nearest = np.interp(stamps - known[0], known - known[0], np.arange(len(known)))
     place = np.rint(nearest).astype(int)
     both = np.abs(known[place] - stamps) <= TRUTH.near
@@ -433,9 +407,9 @@ def track_body(recording: Recording) -> BodyTracking | None:
     time = (stamps[both] - stamps[both][0]) * 1e-9
     begin = time <= TRUTH.alignment
     rows = order[place[both]]
-    true, wanted = base.position[rows], reference.position[both]
+    true, wanted = base.position.values[rows], reference.position.values[both]
     R_true, R_wanted = (Rotation.from_quat(quaternions) for quaternions in (
-        base.orientation[rows], reference.orientation[both]))
+        base.orientation.values[rows], reference.orientation.values[both]))
     heading = (R_true[begin] * R_wanted[begin].inv()).mean()
     R_home, target = heading * R_wanted[0], heading * R_wanted
     wished = heading.apply(wanted - wanted[0])

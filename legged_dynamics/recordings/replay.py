@@ -30,8 +30,9 @@ from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagMessage, BagReader, receipts
-from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer, read_flags
-from legged_dynamics.recordings.robot import RobotChoice, choose_robot
+from legged_dynamics.recordings.file_formats import check_range
+from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer, read_records
+from legged_dynamics.recordings.robot import ESTIMATOR, RobotChoice, choose_robot
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, output_topics
 from legged_dynamics.ros.conversions import stamp_ns
@@ -39,8 +40,6 @@ from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.lifecycle import compile_first
 from legged_dynamics.schema import Setting, checked
 
-# The node that estimates live.
-ESTIMATOR = 'ground_reaction_estimator'
 OTHERS = {'base only': 'base_only', 'torque only': 'torque_only'}
 # Receipts kept of joint states that wait or came to nothing.
 _RECEIPTS_KEPT = 10_000
@@ -306,10 +305,8 @@ class AnalysisOptions:
     storage: str = 'mcap'
 
     def __post_init__(self) -> None:
-        start, end = self.start or 0.0, self.end
-        if start < 0.0 or (end is not None and end <= start):
-            raise ConfigurationError(f'expected a range from 0 s on with its end after its '
-                                     f'start, got {start:g} to {end} s')
+        check_range(self.start, self.end)
+
 
 # -------------------------------------------------------------------------------------------------
 # Preparation of a replay: robot, settings, topics and range of a bag.
@@ -332,8 +329,8 @@ def prepare(bag: BagReader, options: AnalysisOptions) -> tuple[RobotChoice, Repl
     given = _given_topics(bag, options, tuple(foot.link for foot in robot.config.feet))
     return robot, ReplayPlan(
         robot.model, robot.config, settings, checked(robot.parameters, _TIMING)['imu_timeout'],
-        topics, read_flags(bag, given, start, stop) if given else {}, start_ns=start,
-        stop_ns=stop, first_stamp_ns=_live_start(bag, topics, settings, start))
+        topics, read_records(bag, TopicChoice('', contact_truth=given), start, stop).contact,
+        start_ns=start, stop_ns=stop, first_stamp_ns=_live_start(bag, topics, settings, start))
 
 
 def _all_topics(bag: BagReader, robot: RobotChoice, options: AnalysisOptions,

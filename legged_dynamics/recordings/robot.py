@@ -60,7 +60,8 @@ def recognise(model: RobotModel, by_name: bool = False) -> Path:
 
 # -------------------------------------------------------------------------------------------------
 
-NODE = 'ground_reaction_estimator'
+# The node that estimates live, whose parameters a robot's YAML holds.
+ESTIMATOR = 'ground_reaction_estimator'
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,9 @@ def choose_live_robot(urdf: str | Path, robot: str = '') -> RobotChoice:
 def _choice(model: RobotModel, source: str | Path, yaml: Path, notes: list[str],
             params_files: Sequence[str | Path]) -> RobotChoice:
     """Return the robot of a URDF and a YAML, with what further parameter files say."""
-    parameters = read_parameter_file(yaml, NODE)
+    parameters = read_parameter_file(yaml, ESTIMATOR)
     for path in params_files:
-        parameters.update(read_parameter_file(path, NODE))
+        parameters.update(read_parameter_file(path, ESTIMATOR))
     try:
         config = replace(RobotConfig.from_parameters(parameters), source=str(yaml))
         found = AnalysisSettings.from_parameters(

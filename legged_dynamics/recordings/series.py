@@ -19,7 +19,15 @@ from legged_dynamics.estimation import (
     Mode,
 )
 
+# Components of a vector and of a wrench, in names of columns.
+XYZ = ('x', 'y', 'z')
+WRENCH = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 _FIRST_CAPACITY = 1024
+
+
+def columns_of(prefix: str, values: np.ndarray, axes: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return a column for each component of values (..., k)."""
+    return {prefix + axis: values.T[k] for k, axis in enumerate(axes)}
 
 
 class Column:
@@ -172,29 +180,19 @@ GAP = 1.5
 
 
 class InputTimes:
-    """When the messages of one topic were stamped and received."""
+    """When the messages of one topic were stamped and received, in the order received [ns]."""
 
     def __init__(self) -> None:
-        self._stamp, self._receipt = Column(dtype=np.int64), Column(dtype=np.int64)
+        self.stamp_ns, self.receipt_ns = Column(dtype=np.int64), Column(dtype=np.int64)
 
     def note(self, stamp_ns: int, receipt_ns: int) -> None:
         """Add the stamp and receipt time of a message [ns]."""
-        self._stamp.append(stamp_ns)
-        self._receipt.append(receipt_ns)
+        self.stamp_ns.append(stamp_ns)
+        self.receipt_ns.append(receipt_ns)
 
     def __len__(self) -> int:
         """Return the number of messages."""
-        return len(self._stamp)
-
-    @property
-    def stamp_ns(self) -> np.ndarray:
-        """(n,) array of the stamps [ns]."""
-        return self._stamp.values
-
-    @property
-    def receipt_ns(self) -> np.ndarray:
-        """(n,) array of the times of receipt [ns]."""
-        return self._receipt.values
+        return len(self.stamp_ns)
 
 
 @dataclass(frozen=True)
@@ -254,15 +252,16 @@ class InputStatistics:
 
 def input_statistics(topic: str, times: InputTimes) -> InputStatistics:
     """Return the regularity of one input."""
-    steps = np.diff(times.stamp_ns) * 1e-9
+    stamped, received = times.stamp_ns.values, times.receipt_ns.values
+    steps = np.diff(stamped) * 1e-9
     forward = steps[steps > 0.0]
     if not len(forward):
         return InputStatistics(topic, len(times), np.nan, np.nan, np.nan, np.nan, np.nan, np.nan,
                                0, len(steps))
     median = float(np.median(forward))
-    receipts = np.diff(times.receipt_ns) * 1e-9
+    receipts = np.diff(received) * 1e-9
     return InputStatistics(
-        topic, len(times), _per_second(times.stamp_ns), _per_second(times.receipt_ns),
+        topic, len(times), _per_second(stamped), _per_second(received),
         1e3 * median, 1e3 * float(forward.std()), 1e3 * float(receipts.std()),
         1e3 * float(forward.max()), int((forward > GAP * median).sum()),
         len(steps) - len(forward))
@@ -288,20 +287,17 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
     ``inputs``: joint states, then IMU; ``off_feet``: forces [N] on other links, by link.
     """
     notes = []
-    if faults[Fault.NO_EFFORT]:
-        notes.append(f'No joint torque in {faults[Fault.NO_EFFORT]} samples: forces rest on the '
-                     "base's motion alone there, and how the feet share them is only a guess.")
-    if faults[Fault.PARTIAL_EFFORT]:
-        notes.append(f'Some joints have no torque in {faults[Fault.PARTIAL_EFFORT]} samples.')
-    if faults[Fault.NO_IMU] and len(inputs) > 1:
-        notes.append(f'No IMU reading for {faults[Fault.NO_IMU]} joint states.')
-    if faults[Fault.NO_ORIENTATION]:
-        notes.append(f'The IMU gives no orientation in {faults[Fault.NO_ORIENTATION]} samples; '
-                     'tilt is taken from gyro and accelerometer, and heading is not known.')
-    for fault, what in ((Fault.GAP, 'a gap in the joint states'),
-                        (Fault.TIME_JUMPED_BACK, 'time set back')):
-        if faults[fault]:
-            notes.append(f'The estimator started anew {faults[fault]} times after {what}.')
+    for fault, said in (
+            (Fault.NO_EFFORT, "No joint torque in {} samples: forces rest on the base's motion "
+             'alone there, and how the feet share them is only a guess.'),
+            (Fault.PARTIAL_EFFORT, 'Some joints have no torque in {} samples.'),
+            (Fault.NO_IMU, 'No IMU reading for {} joint states.'),
+            (Fault.NO_ORIENTATION, 'The IMU gives no orientation in {} samples; tilt is taken '
+             'from gyro and accelerometer, and heading is not known.'),
+            (Fault.GAP, 'The estimator started anew {} times after a gap in the joint states.'),
+            (Fault.TIME_JUMPED_BACK, 'The estimator started anew {} times after time set back.')):
+        if faults[fault] and (fault != Fault.NO_IMU or len(inputs) > 1):
+            notes.append(said.format(faults[fault]))
     notes += [f'{Fault(one.fault).name}: {one}.' for one in findings]
     if off_feet:
         notes.append('Contacts off the feet: ' + '; '.join(

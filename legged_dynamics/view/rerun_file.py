@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from legged_dynamics.exceptions import ConfigurationError, OutputError
+from legged_dynamics.exceptions import ConfigurationError, OutputError, reraised
 from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.view.figure import Figure, FigureMaker, body_looks
 from legged_dynamics.view.sources import RecordedView
@@ -34,12 +34,10 @@ def write_rrd(recorded: RecordedView, path: Path, friction: float = 0.6,
     robot = recorded.robot
     make = FigureMaker(robot.model, robot.config, friction)
     stream = rerun.RecordingStream(f'legged_dynamics {robot.name}')
-    try:
+    with reraised(OutputError, f'cannot write {path}'):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b'')       # says now what is wrong with it
         stream.save(str(path))
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
     stream.log('world', rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
     names = [f'world/robot/body_{body}' for body in range(make.model.n_bodies)]
     for name, looks in zip(names, body_looks(make.model, robot.config, robot.urdf)):
@@ -66,7 +64,7 @@ def _log(stream: Any, rerun: Any, make: FigureMaker, names: list[str], figure: F
     stream.log('world/forces', rerun.Arrows3D(
         origins=figure.contact_point[contact],
         vectors=figure.force[contact] / newtons_per_meter,
-        colors=[_rgb(i) for i in np.flatnonzero(contact)],
+        colors=[[*bytes.fromhex(foot_color(i)[1:])] for i in np.flatnonzero(contact)],
         labels=[f'{make.feet[i]} {np.linalg.norm(figure.force[i]):.0f} N'
                 for i in np.flatnonzero(contact)]))
     closed = [np.vstack([figure.polygon, figure.polygon[:1]])] if len(figure.polygon) > 1 else []
@@ -76,8 +74,3 @@ def _log(stream: Any, rerun: Any, make: FigureMaker, names: list[str], figure: F
         [figure.center_of_pressure] if known else [], radii=0.02, colors=[230, 30, 30]))
     for i, foot in enumerate(make.feet):
         stream.log(f'vertical_force/{foot}', rerun.Scalars(float(figure.force[i, 2])))
-
-
-def _rgb(foot: int) -> list[int]:
-    color = foot_color(int(foot))
-    return [int(color[k:k + 2], 16) for k in (1, 3, 5)]

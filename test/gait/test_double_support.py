@@ -31,7 +31,7 @@ from legged_dynamics.people.gait.double_support import (
 )
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import runs, stances
+from legged_dynamics.people.gait.stance_detection import runs, soles_of, stances
 from legged_dynamics.people.trials.accuracy import balance_notes
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_vector
@@ -313,7 +313,8 @@ def test_efforts_follow_from_wrenches_on_any_link():
 def test_the_path_runs_from_heel_to_toe_inside_the_sole():
     motion = WALK.motion()
     dynamics = GaitInverseDynamics.of(WALK.model, WALK.feet, motion)
-    path = travelling_reference(dynamics, WALK.contact, GaitSettings.from_parameters())
+    settings = GaitSettings.from_parameters()
+    path = travelling_reference(dynamics, WALK.contact, settings, soles_of(dynamics, settings))
     whole = [s for s in stances(WALK.contact) if s.landed and s.left]
     assert len(whole) >= 3
     for stance in whole:

@@ -10,6 +10,7 @@ from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
 from legged_dynamics.people.gait.force_direction import DIRECTION, _drawn, directions, through_sole
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import soles_of
 
 WALK = two_footed_walk()
 WEIGHT = MASS * GRAVITY
@@ -20,6 +21,10 @@ INNER = slice(20, -20)
 
 def dynamics_of(walk):
     return GaitInverseDynamics.of(walk.model, walk.feet, walk.motion())
+
+
+def corrected(dynamics, contact, settings, lean=None):
+    return through_sole(dynamics, contact, settings, soles_of(dynamics, settings), lean)
 
 
 def moved_by(dynamics, force):
@@ -34,7 +39,7 @@ def test_an_error_of_the_force_is_seen_by_where_the_foot_stands(axis):
     clean = dynamics_of(WALK)
     planted = np.zeros((len(WALK.time), 2))
     planted[:, axis] = 0.05 * WEIGHT * np.sin(2.0 * np.pi * 2.0 * WALK.time)
-    found = through_sole(moved_by(clean, planted), WALK.contact, DOUBTED)
+    found = corrected(moved_by(clean, planted), WALK.contact, DOUBTED)
     alone = (WALK.contact.sum(axis=1) == 1)[INNER]
     left = (found.wrench - clean.wrench)[INNER][alone][:, :2]
     assert np.std(left[:, axis]) < 0.7 * np.std(planted[INNER][alone][:, axis])
@@ -48,11 +53,11 @@ def test_an_error_of_the_force_is_seen_by_where_the_foot_stands(axis):
 def test_what_is_known_is_left_alone():
     """A load that does not vary is that of a body at rest, whose forces are known."""
     clean = dynamics_of(WALK)
-    found = through_sole(clean, WALK.contact, GaitSettings())
+    found = corrected(clean, WALK.contact, GaitSettings())
     assert np.abs(found.wrench - clean.wrench)[INNER, :3].max() < 0.01 * WEIGHT
     walk = standing()
     two = dynamics_of(walk)
-    assert through_sole(two, walk.contact, DOUBTED) is two
+    assert corrected(two, walk.contact, DOUBTED) is two
 
 
 def leans(dynamics, contact, share):
@@ -90,9 +95,9 @@ def test_the_law_knows_neither_heading_nor_belt():
 
 def test_steps_learn_from_how_the_feet_lean():
     clean, lean = dynamics_of(WALK), np.tile([0.1, 0.0], (len(WALK.time), 1))
-    found = through_sole(clean, WALK.contact, DOUBTED, lean=lean)
+    found = corrected(clean, WALK.contact, DOUBTED, lean=lean)
     several = (WALK.contact.sum(axis=1) == 2)[INNER]
-    change = (found.wrench - through_sole(clean, WALK.contact, DOUBTED).wrench)[INNER, 0]
+    change = (found.wrench - corrected(clean, WALK.contact, DOUBTED).wrench)[INNER, 0]
     assert change[several].mean() > 0.01 * WEIGHT
     assert change[several].mean() > 3.0 * np.abs(change[~several]).mean()
 

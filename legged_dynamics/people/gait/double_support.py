@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
@@ -122,7 +123,7 @@ def _prior(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
 def _limits(cone: FrictionCone, dynamics: GaitInverseDynamics, t: int, down: np.ndarray,
             points: np.ndarray, turns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return C, d of ``C w >= d``: no pull, no slip, centre of pressure inside the sole."""
-    rows, right, total, start = [], [], sum(3 + axes.shape[1] for axes in turns), 0
+    rows, right = [], []
     for i, p, axes in zip(down, points, turns):
         R_WF, size = dynamics.foot_rotation[t, i], 3 + axes.shape[1]
         # From the middle of the sole to the reference.
@@ -134,12 +135,9 @@ def _limits(cone: FrictionCone, dynamics: GaitInverseDynamics, t: int, down: np.
             shift = np.eye(size)
             shift[3:, :3] = axes.T @ skew(pressed)
             A = A @ shift
-        wide = np.zeros((len(b), total))
-        wide[:, start:start + size] = A
-        rows.append(wide)
+        rows.append(A)
         right.append(b)
-        start += size
-    return np.vstack(rows), np.concatenate(right)
+    return block_diag(*rows), np.concatenate(right)
 
 
 def _nearest(A: np.ndarray, b: np.ndarray, mean: np.ndarray, variance: np.ndarray, C: np.ndarray,
@@ -294,8 +292,7 @@ class DoubleSupport:
 
         """
         check_method(method)
-        if moved is None and (contact is None or method == 'travelling'):
-            moved = soles_of(dynamics, self.settings)
+        moved = moved or soles_of(dynamics, self.settings)
         if contact is None:
             timing = contact_timing(dynamics, self.settings, moved)
         elif isinstance(contact, ContactTiming):
@@ -327,7 +324,7 @@ class DoubleSupport:
                               by_markers and method == 'travelling' and not timing.flat)
 
     def _travelling(self, dynamics: GaitInverseDynamics, timing: ContactTiming,
-                    outside: np.ndarray, moved: SoleMotion | None, by_markers: bool
+                    outside: np.ndarray, moved: SoleMotion, by_markers: bool
                     ) -> tuple[np.ndarray, np.ndarray, GaitInverseDynamics]:
         """Return wrenches and references in the feet's frames, and the dynamics they produce."""
         settings, contact = self.settings, timing.contact

@@ -25,13 +25,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import center_of_pressure
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import (
-    SoleMotion,
-    in_steps,
-    soles_of,
-    speed_scale,
-    steps,
-)
+from legged_dynamics.people.gait.stance_detection import SoleMotion, in_steps, speed_scale, steps
 
 
 @dataclass(frozen=True)
@@ -54,16 +48,15 @@ FLAT = FlatFeetSettings()
 
 
 def flat_footed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
-                moved: SoleMotion | None = None) -> bool:
+                moved: SoleMotion) -> bool:
     """Return whether a robot walks flat-footed on its own odometry."""
     stepping = contact.shape[1] == 2 and any(steps(contact))
     if not (stepping and settings.odometry_error and all(foot.moments for foot in dynamics.feet)):
         return False
-    speed = (moved or soles_of(dynamics, settings)).speed
     upright, rest = ~_toppled(dynamics), FLAT.rest_speed * speed_scale(dynamics)
     level = dynamics.foot_rotation[contact & upright[:, None]][:, 2, 2]
     return bool(len(level) and np.quantile(level, 0.25) > np.cos(FLAT.largest_tilt)
-                and np.median(speed[upright].min(axis=1)) < rest)
+                and np.median(moved.speed[upright].min(axis=1)) < rest)
 
 
 def fallen(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:

@@ -104,8 +104,7 @@ def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.nd
 
 
 def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
-                 moved: SoleMotion | None = None, lean: np.ndarray | None = None
-                 ) -> GaitInverseDynamics:
+                 moved: SoleMotion, lean: np.ndarray | None = None) -> GaitInverseDynamics:
     """
     Return inverse dynamics whose wrench acts within the soles; adds to its `noise`.
 
@@ -146,7 +145,7 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
 
 
 def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
-             moved: SoleMotion | None) -> tuple[np.ndarray, np.ndarray]:
+             moved: SoleMotion) -> tuple[np.ndarray, np.ndarray]:
     """Return a single stance foot's CoP from the CoM (n, 3), and its x, y deviations [m]."""
     points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
     arm = np.einsum('nf,nfi->ni', contact.astype(float), points) - dynamics.center_of_mass

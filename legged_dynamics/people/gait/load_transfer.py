@@ -38,7 +38,6 @@ from legged_dynamics.people.gait.stance_detection import (
     SoleMotion,
     StancePhase,
     on_floor,
-    soles_of,
     speed_scale,
     stances,
 )
@@ -206,9 +205,8 @@ def _smoothed(H: np.ndarray, g: np.ndarray, smoothing: np.ndarray,
 
 
 def travelling_reference(dynamics: GaitInverseDynamics, contact: np.ndarray,
-                         settings: GaitSettings, moved: SoleMotion | None = None) -> np.ndarray:
+                         settings: GaitSettings, moved: SoleMotion) -> np.ndarray:
     """Return the path of each foot's CoP through its sole (n, nf, 3) [m], foot frames."""
-    moved = moved or soles_of(dynamics, settings)
     speed_error = settings.roll_speed * speed_scale(dynamics)
     path = dynamics.low_point.copy()
     alone = contact & (contact.sum(axis=1) == 1)[:, None]

@@ -363,9 +363,7 @@ def _bent_least(values: np.ndarray, weight: np.ndarray, order: int) -> np.ndarra
 
 def _add_differences(band: np.ndarray, weight: np.ndarray, order: int) -> None:
     """Add the square of weighted differences to the upper band of a symmetric matrix."""
-    row = np.ones(1)
-    for _ in range(order):
-        row = np.convolve(row, [1.0, -1.0])
+    row = np.poly(np.ones(order))
     depth = len(band) - 1
     for i in range(order + 1):
         for j in range(i, order + 1):

@@ -128,16 +128,13 @@ def speed_scale(dynamics: GaitInverseDynamics) -> float:
 
 def _floor(loaded: np.ndarray, speed: np.ndarray, height: np.ndarray, rest: float) -> np.ndarray:
     """Return the height of the ground under one foot: between two rests, the lower of both."""
-    resting = loaded & (speed < rest)
+    rests = list(runs(loaded & (speed < rest)))
     below, above = np.full((2, len(speed)), np.nan)
-    samples = np.flatnonzero(resting)
-    if not len(samples):
-        return below
-    for run in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
+    for first, end in rests:
         # The foot moves at the ends of a rest, and may be lifted slowly in between.
-        below[run[0]:] = np.percentile(height[run], 25.0)
-    for run in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1)[::-1]:
-        above[:run[-1] + 1] = below[run[0]]
+        below[first:] = np.percentile(height[first:end], 25.0)
+    for first, end in reversed(rests):
+        above[:end] = below[first]
     return np.fmin(below, above)
 
 

@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from legged_dynamics.exceptions import ModelError
+from legged_dynamics.exceptions import ModelError, reraised
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.spatial.frames import Transform
 
@@ -89,9 +89,14 @@ def _of_inputs(function: OpenSimFunction, count: int, where: str) -> OpenSimFunc
     return _linear(*slopes, *[0.0] * (count - len(slopes)), offset)
 
 
+def text_of(element: Element, tag: str) -> str:
+    """Return the text of a child, without the space around it; empty without the child."""
+    return (element.findtext(tag) or '').strip()
+
+
 def _numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
     """Return the numbers in a child's text."""
-    text = (element.findtext(tag) or '').split()
+    text = text_of(element, tag).split()
     try:
         found = [float(word) for word in text]
     except ValueError as error:
@@ -198,19 +203,16 @@ class Document:
 def read_document(path: str | Path) -> Document:
     """Return bodies, joints and coordinates of an .osim file, or raise ModelError."""
     path = Path(path)
-    try:
+    with reraised(ModelError, f'cannot read {path}'):
         if path.stat().st_size > LARGEST_FILE:
             raise ModelError(f'{path}: expected an OpenSim model below 100 MB')
         text = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f'cannot read {path}: {error}') from error
     if b'<!ENTITY' in text:
         raise ModelError(f'{path}: an OpenSim model declares no entities')
-    try:
-        root = ElementTree.fromstring(text)
     # An encoding that is not known is a LookupError, one of several bytes a ValueError.
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise ModelError(f'{path}: this is not XML that can be parsed: {error}') from error
+    with reraised(ModelError, f'{path}: this is not XML that can be parsed',
+                  (ElementTree.ParseError, LookupError, ValueError)):
+        root = ElementTree.fromstring(text)
     model = root.find('Model')
     if root.tag != 'OpenSimDocument' or model is None:
         inside = root.tag if root.tag != 'OpenSimDocument' else next(
@@ -228,8 +230,8 @@ def read_document(path: str | Path) -> Document:
         *holders, *((joint, '') for joint in model.findall('./JointSet/objects/*')))]
     couplings = []
     for constraint in model.findall('./ConstraintSet/objects/*'):
-        off = (constraint.findtext('isDisabled') or '').strip() == 'true' or (
-            constraint.findtext('isEnforced') or '').strip() == 'false'
+        off = (text_of(constraint, 'isDisabled') == 'true'
+               or text_of(constraint, 'isEnforced') == 'false')
         if constraint.tag == 'CoordinateCouplerConstraint' and not off:
             couplings.append(_coupling(constraint, path.name))
         elif not off:
@@ -257,12 +259,12 @@ def _joint(joint: Element, child: str, origin: str) -> OpenSimJoint:
     if kind != 'CustomJoint' and kind not in SIMPLE:
         raise ModelError(f'{where}: expected a joint out of CustomJoint, {", ".join(SIMPLE)}, got '
                          f'{kind}; in OpenSim replace it by one of these')
-    if (joint.findtext('reverse') or '').strip() == 'true':
+    if text_of(joint, 'reverse') == 'true':
         raise ModelError(f'{where}: its parent and child are reversed (<reverse>); open the model '
                          'in OpenSim 4 and save it again')
     if child:       # OpenSim 3: the joint is an element of the child body
-        parent = (joint.findtext('parent_body') or '').strip()
-        ends = [(parent, _pose(joint, 'location_in_parent', 'orientation_in_parent', where)),
+        ends = [(text_of(joint, 'parent_body'),
+                 _pose(joint, 'location_in_parent', 'orientation_in_parent', where)),
                 (child, _pose(joint, 'location', 'orientation', where))]
     else:
         ends = [_end(joint, role, where) for role in ('parent', 'child')]
@@ -283,7 +285,7 @@ def _joint(joint: Element, child: str, origin: str) -> OpenSimJoint:
 
 def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
     """Return the body at one end of a joint of OpenSim 4, and where in it the joint is."""
-    socket = (joint.findtext(f'socket_{role}_frame') or '').strip()
+    socket = text_of(joint, f'socket_{role}_frame')
     if not socket:
         raise ModelError(f'{where}: it has no <socket_{role}_frame>; open the model in OpenSim 4 '
                          'and save it again')
@@ -292,7 +294,7 @@ def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
     frame = frames.get(socket.split('/')[-1])
     if frame is None:
         return socket.split('/')[-1], Transform.identity()
-    return ((frame.findtext('socket_parent') or '').strip().split('/')[-1],
+    return (text_of(frame, 'socket_parent').split('/')[-1],
             _pose(frame, 'translation', 'orientation', where))
 
 
@@ -311,7 +313,7 @@ def _coordinate(element: Element, where: str) -> Coordinate:
     default = (_numbers(element, 'default_value', where, 1)[0]
                if element.find('default_value') is not None else 0.0)
     return Coordinate(element.get('name', ''), default, lower, upper,
-                      (element.findtext('locked') or '').strip() == 'true')
+                      text_of(element, 'locked') == 'true')
 
 
 def _simple(places: Sequence[int], coordinates: tuple[Coordinate, ...],
@@ -332,7 +334,7 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
     for axis in axes:
         what = f'{where}, {axis.get("name")}'
         vector = np.array(_numbers(axis, 'axis', what, 3)[:3])
-        names = tuple((axis.findtext('coordinates') or '').split())
+        names = tuple(text_of(axis, 'coordinates').split())
         # In files of OpenSim 3 inside <function>, in those of OpenSim 4 by its name or kind.
         stated = next(iter([*axis.iterfind('function/*'), *(
             child for child in axis if child.tag != 'function' and (
@@ -352,8 +354,8 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
     stated = constraint.find('coupled_coordinates_function/*')
     if stated is None:
         raise ModelError(f'{where}: it has no function')
-    masters = tuple((constraint.findtext('independent_coordinate_names') or '').split())
-    return Coupling((constraint.findtext('dependent_coordinate_name') or '').strip(), masters,
+    masters = tuple(text_of(constraint, 'independent_coordinate_names').split())
+    return Coupling(text_of(constraint, 'dependent_coordinate_name'), masters,
                     _of_inputs(_read_function(stated, where), len(masters), where))
 
 

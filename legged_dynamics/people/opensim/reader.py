@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from legged_dynamics.exceptions import ModelError, UnknownNameError
+from legged_dynamics.exceptions import ModelError, UnknownNameError, reraised
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.opensim.document import (
@@ -128,7 +128,6 @@ class _Chain:
 
     # The first is attached to the parent body; the last moves the child body
     joints: list[Joint] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)  # Links without mass in between
     # Position of a joint for one unit of its coordinate, where that is not 1
     scale: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # What was approximated, with its error
@@ -247,8 +246,6 @@ def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps:
         placement, axis = lead @ _ours(step.before), TO_OURS @ step.axis
         if direct:
             placement, axis = placement @ tail, tail.R.T @ axis
-        else:
-            chain.links.append(link)
         known, factor = coordinates[step.name], chain.scale.get(step.name, 1.0)
         limits: dict[str, Any] = {} if known.upper <= known.lower else {
             'lower': factor * known.lower, 'upper': factor * known.upper}
@@ -341,14 +338,10 @@ def read_osim(path: str | Path,
 
 def _model_of(document: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
     """Return the model that a document describes; see :func:`read_osim`."""
-    try:
-        return _assembled(document, spans)
-    except ModelError:
-        raise
     # numpy's and scipy's errors about numbers whose squares or differences overflow
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
-        raise ModelError(f'{document.path}: a joint has numbers that cannot be computed with: '
-                         f'{error}') from error
+    with reraised(ModelError, f'{document.path}: a joint has numbers that cannot be computed with',
+                  (ArithmeticError, ValueError, np.linalg.LinAlgError)):
+        return _assembled(document, spans)
 
 
 def _assembled(document: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
@@ -363,7 +356,7 @@ def _assembled(document: Document, spans: Mapping[str, tuple[float, float]]) -> 
         below = [other.in_parent.p for other in document.joints if other.parent == joint.child]
         center = document.bodies[joint.child].com
         chain = chain_of(joint, np.array([np.zeros(3), *below]), center, spans)
-        for link in chain.links:
+        for link in (one.child for one in chain.joints if one.child != joint.child):
             if link in links:
                 raise ModelError(f'{document.path}: the name {link!r} is needed for a link '
                                  'between joints; call the body otherwise')

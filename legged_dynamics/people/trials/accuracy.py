@@ -18,8 +18,8 @@ from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion, runs, speed_scale
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.recording import TRUTH, FlagRecord, WrenchRecord
-from legged_dynamics.recordings.topics import BOOL, WRENCH
+from legged_dynamics.recordings.recording import TRUTH, read_records
+from legged_dynamics.recordings.topics import BOOL, WRENCH, TopicChoice
 
 # -------------------------------------------------------------------------------------------------
 # True forces on the feet, by force plates or a simulator, and the belts of a treadmill.
@@ -66,28 +66,21 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], valid: str, stamps: n
         if name not in bag.topics or bag.topics[name].type != kind:
             raise BagError(f'expected a topic {name} with {kind}; topics of that type are: '
                            f'{", ".join(bag.of_type(kind)) or "(none)"}')
-    records = {foot: WrenchRecord() for foot in feet if foot in topics}
-    flags = FlagRecord()
-    for message in bag.messages({*topics.values(), valid} - {''}):
-        decoded = bag.decode(message)
-        if message.topic == valid:
-            flags.append(decoded, message.receipt_ns)
-        for foot, record in records.items():
-            if topics[foot] == message.topic:
-                record.append(decoded, message.receipt_ns)
+    found = read_records(bag, TopicChoice('', wrench_truth=topics, valid=valid))
     step = int(np.median(np.diff(stamps)))
     wrench = np.full((len(stamps), len(feet), 6), np.nan)
     for i, foot in enumerate(feet):
-        if foot in records:
-            wrench[:, i] = records[foot].at(stamps, round(TRUTH.max_gap * step))
-            if records[foot].frame_id == foot:      # else in world axes, about its origin
+        record = found.truth.get(foot)
+        if record is not None:
+            wrench[:, i] = record.at(stamps, round(TRUTH.max_gap * step))
+            if record.frame_id == foot:      # else in world axes, about its origin
                 wrench[:, i] = np.einsum('nij,nkj->nki', dynamics.foot_rotation[:, i],
                                          wrench[:, i].reshape(-1, 2, 3)).reshape(-1, 6)
                 wrench[:, i, 3:] += np.cross(dynamics.base_position + dynamics.foot_arm[:, i],
                                              wrench[:, i, :3])
     complete = np.isfinite(wrench).all(axis=(1, 2))
-    if valid:
-        complete &= flags.received_by(stamps + SLACK_NS)
+    if found.valid is not None:
+        complete &= found.valid.received_by(stamps + SLACK_NS)
     return Plates(wrench[..., :3], complete, wrench[..., 3:])
 
 

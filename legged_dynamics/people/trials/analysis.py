@@ -64,7 +64,7 @@ from legged_dynamics.people.trials.subject import (
     subject_of_file,
     truth_topics,
 )
-from legged_dynamics.recordings.bags import SUFFIXES, BagReader
+from legged_dynamics.recordings.bags import SUFFIXES, BagReader, receipts
 from legged_dynamics.recordings.file_formats import OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.recordings.topics import input_topics, odometry_topic
 from legged_dynamics.resources import share_directory
@@ -231,7 +231,7 @@ class _Trial:
 def _read(source: Path, options: GaitOptions) -> _Trial:
     """Return the motion of a recording of any kind, and whose it is."""
     refuse_no_motion(source)
-    if _is_bag(source):
+    if not source.is_file() or source.suffix in (*SUFFIXES, '.bag'):
         return _of_bag(source, options)
     if format_of(source) is OPENSIM_TABLE or format_of(options.urdf) is OSIM:
         return _Trial(source, *read_trial(source, options))
@@ -241,10 +241,6 @@ def _read(source: Path, options: GaitOptions) -> _Trial:
     motion, uneven = poses.motion(subject.model, options.cutoff)
     return _Trial(source, subject, GaitInverseDynamics.of(subject.model, subject.feet, motion),
                   [*notes, *uneven])
-
-
-def _is_bag(source: Path) -> bool:
-    return not source.is_file() or source.suffix in (*SUFFIXES, '.bag')
 
 
 _BOTH = "The base's pose is that of {}, its rotation and acceleration are those of {}"
@@ -260,8 +256,7 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
         joints, imu, description = input_topics(bag, options.joint_states, options.imu)
         odometry = odometry_topic(bag, joints, options.odometry)
         subject = subject_of_bag(bag, description, options)
-        start, stop = (None if value is None else bag.start_ns + round(value * 1e9)
-                       for value in (options.start or None, options.end))
+        span = receipts(bag, options.start or None, options.end)
         # A simulator's true odometry is used only if it is named, or if there is no IMU.
         given = odometry and (options.odometry or '/ground_truth/' not in odometry or not imu)
         base = options.base or (('both' if imu else 'odometry') if given else 'imu')
@@ -277,7 +272,7 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
         def with_imu(odometry: str) -> BagMotion:
             return motion_from_imu(bag, subject.model, subject.config,
                                    EstimatorSettings.from_parameters(subject.parameters), joints,
-                                   imu, options.cutoff, (start, stop), odometry)
+                                   imu, options.cutoff, span, odometry)
 
         if base == 'imu':
             found, note = with_imu(''), (f"The base's motion is that of {imu}; where it is "
@@ -286,7 +281,7 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
             found, note = with_imu(odometry), _BOTH.format(odometry, imu)
         else:
             found = motion_from_odometry(bag, subject.model, subject.config, joints, odometry,
-                                         options.cutoff, (start, stop))
+                                         options.cutoff, span)
             note = f"The base's motion is that of {odometry}."
             if base == 'both':
                 try:

@@ -11,7 +11,7 @@ estimator detects.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
@@ -29,10 +29,13 @@ from legged_dynamics.exceptions import BagError, MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.people.trials.csv_motion import Poses, even_grid, interpolated, slerped
 from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.recording import PoseRecord
 from legged_dynamics.recordings.replay import ESTIMATOR
-from legged_dynamics.ros.conversions import stamp_ns
 from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.lifecycle import compile_first
+
+# Takes a decoded message and its receipt [ns].
+Taker = Callable[[Any, int], None]
 
 
 @dataclass(frozen=True)
@@ -73,22 +76,21 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig,
     ``cutoff`` [Hz]: low-pass before differentiating; ``span`` [ns]: receipts, end
     exclusive.
     """
-    read, base = SampleReader(model, config), _BasePoses([], [])
+    read, base = SampleReader(model, config), PoseRecord()
     stamps: list[int] = []
     positions: list[np.ndarray] = []
 
-    def take_joints(message: Any) -> None:
+    def take_joints(message: Any, _receipt_ns: int) -> None:
         sample = read.joints(_with_velocity(message))
         stamps.append(sample.stamp_ns)
         positions.append(sample.position)
 
-    _pass(bag, {joints: take_joints, odometry: base.take}, span)
-    start = max(stamps[0], base.stamps[0])
+    _pass(bag, {joints: take_joints, odometry: base.append}, span)
+    start = max(stamps[0], int(base.stamp_ns.values[0]))
     time = _seconds(stamps, start)
-    both, position, xyzw = base.at(time, start, f'{bag.path}: {joints} and {odometry}')
-    found = Poses(time[both], position, xyzw, np.array(positions)[both]).evenly()
-    return BagMotion(start, RecordedMotion.from_poses(
-        model, found.time, found.base_position, found.base_quaternion, found.position, cutoff))
+    both, position, xyzw = _base_at(base, time, start, f'{bag.path}: {joints} and {odometry}')
+    poses = Poses(time[both], position, xyzw, np.array(positions)[both])
+    return BagMotion(start, poses.motion(model, cutoff)[0])
 
 
 def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
@@ -101,12 +103,12 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
     the pose is by orientation and stance feet; the IMU must be on the base.
     """
     config.require_fixed_imu(model, 'motion from an IMU')
-    read, stream, base = SampleReader(model, config, joints, imu, ''), SensorStream(), _BasePoses(
-        [], [])
+    read, stream = SampleReader(model, config, joints, imu, ''), SensorStream()
+    base = PoseRecord()
     measurements: list[Measurement] = []
     still = False       # joint states without velocities
 
-    def take(topic: str, message: Any) -> None:
+    def take(topic: str, message: Any, _receipt_ns: int) -> None:
         nonlocal still
         still |= topic == joints and not len(message.velocity)
         sample = read(topic, _with_velocity(message) if topic == joints and odometry else message)
@@ -114,9 +116,8 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
             sample = sample._replace(effort=None)
         measurements.extend(stream.push(sample))
 
-    takers: dict[str, Callable[[Any], None]] = {
-        topic: partial(take, topic) for topic in (joints, imu)}
-    _pass(bag, takers | ({odometry: base.take} if odometry else {}), span)
+    takers: dict[str, Taker] = {topic: partial(take, topic) for topic in (joints, imu)}
+    _pass(bag, takers | ({odometry: base.append} if odometry else {}), span)
     whole = [m for m in measurements if m.angular_velocity is not None
              and m.linear_acceleration is not None and (odometry or m.orientation is not None)]
     if len(whole) < 3:
@@ -125,11 +126,11 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                                f'{len(whole)} of {len(measurements)}; '
                                + ('try --base odometry' if odometry else
                                   'give an odometry topic with --odom'))
-    start = max(whole[0].stamp_ns, base.stamps[0] if odometry else 0)
+    start = max(whole[0].stamp_ns, int(base.stamp_ns.values[0]) if odometry else 0)
     time = _seconds([m.stamp_ns for m in whole], start)
     mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
     if odometry:
-        both, position, xyzw = base.at(time, start, f'{bag.path}: {imu} and {odometry}')
+        both, position, xyzw = _base_at(base, time, start, f'{bag.path}: {imu} and {odometry}')
         whole = [m for m, inside in zip(whole, both) if inside]
         time = time[both]
         from scipy.spatial.transform import Rotation  # slow to import
@@ -162,28 +163,16 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
     return BagMotion(start, motion, None if odometry and still else detect)
 
 
-@dataclass(frozen=True)
-class _BasePoses:
-    """Stamps of an odometry [ns], and its poses: position [m], and quaternion x, y, z, w."""
-
-    stamps: list[int]
-    poses: list[list[float]]
-
-    def take(self, message: Any) -> None:
-        p, q = message.pose.pose.position, message.pose.pose.orientation
-        self.stamps.append(stamp_ns(message.header.stamp))
-        self.poses.append([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
-
-    def at(self, time: np.ndarray, start: int,
-           topics: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return which times the odometry covers, and position and quaternion at these."""
-        known, pose = _seconds(self.stamps, start), np.array(self.poses)
-        both = (time >= known[0] - 1e-9) & (time <= known[-1] + 1e-9)
-        if both.sum() < 3:
-            raise BagError(f'{topics} have no time in common')
-        even_grid(known)        # refuses odometry with a gap
-        return (both, interpolated(known, pose[:, :3], time[both]),
-                slerped(known, pose[:, 3:], time[both]))
+def _base_at(base: PoseRecord, time: np.ndarray, start: int,
+             topics: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which times the odometry covers, and position and quaternion at these."""
+    known = _seconds(base.stamp_ns.values, start)
+    both = (time >= known[0] - 1e-9) & (time <= known[-1] + 1e-9)
+    if both.sum() < 3:
+        raise BagError(f'{topics} have no time in common')
+    even_grid(known)        # refuses odometry with a gap
+    return (both, interpolated(known, base.position.values, time[both]),
+            slerped(known, base.orientation.values, time[both]))
 
 
 def _require_gravity(motion: RecordedMotion, imu: str, odometry: str) -> None:
@@ -198,11 +187,11 @@ def _require_gravity(motion: RecordedMotion, imu: str, odometry: str) -> None:
             'expected the mount of the IMU in the URDF (robot.imu_link), or --base odometry')
 
 
-def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
+def _pass(bag: BagReader, takers: Mapping[str, Taker],
           span: tuple[int | None, int | None]) -> None:
     counts = dict.fromkeys(takers, 0)
     for message in bag.messages(takers, *span):
-        takers[message.topic](bag.decode(message))
+        takers[message.topic](bag.decode(message), message.receipt_ns)
         counts[message.topic] += 1
     for topic, count in counts.items():
         if count < 3:
@@ -234,5 +223,5 @@ def _with_velocity(message: Any) -> Any:
         message, velocity=np.zeros(len(message.name)))
 
 
-def _seconds(stamps: list[int], start: int) -> np.ndarray:
+def _seconds(stamps: Sequence[int] | np.ndarray, start: int) -> np.ndarray:
     return (np.array(stamps, dtype=np.int64) - start) * 1e-9

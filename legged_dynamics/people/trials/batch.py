@@ -36,13 +36,14 @@ from legged_dynamics.recordings.file_formats import (
 )
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet.batch import Job, JobRows, Outcome, name_of, source_of
-from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, columns_of
+from legged_dynamics.recordings.fleet.data_set import DataSet
 from legged_dynamics.recordings.fleet.report import (
     counted,
     data_section,
     failed_sections,
     warned,
 )
+from legged_dynamics.recordings.series import WRENCH, XYZ, columns_of
 
 # -------------------------------------------------------------------------------------------------
 # Trials in a folder: each motion with the model and the measured forces that belong to it.
@@ -214,14 +215,14 @@ class TrialJob(Job):
             tables |= {schema.TRIAL_FOOT_SERIES: _foot_series(result),
                        schema.TRIAL_JOINT_SERIES: _joint_series(result)}
         reasons = doubts(result)
-        return JobRows((self.files.person,), {
+        return (self.files.person,), {
             'trial': self.files.name, 'model': self.options.urdf, 'loads': self.options.loads,
             'duration': float(np.ptp(result.motion.time)), 'samples': len(result.motion),
             'mass': result.model.total_mass, 'weight': result.weight, 'method': result.method,
             'trusted': not reasons, 'doubts': reasons,
             'notes': [*result.notes, *dict.fromkeys(str(warning.message) for warning in said)],
             'unsupported': float((~result.reactions.supported).mean()),
-            'lag': result.alignment.lag if result.alignment else np.nan}, tables)
+            'lag': result.alignment.lag if result.alignment else np.nan}, tables
 
 
 def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
@@ -258,15 +259,10 @@ def _foot_rows(result: GaitResult) -> list[dict[str, Any]]:
 
 
 def _error_rows(result: GaitResult) -> list[dict[str, Any]]:
-    error, found = result.errors.get(result.method), {}
-    if error is not None and result.as_recorded is not None:
-        found = {RECORDED: result.as_recorded, TOGETHER: error}
-    elif error is not None:
-        found = {RECORDED: error}
-    return [{'clocks': clocks, 'samples': error.count, 'vertical': error.vertical,
-             'single': error.single, 'double': error.double, 'fore_aft': error.fore_aft,
-             'sideways': error.sideways, 'total': error.total, 'agreement': error.agreement}
-            for clocks, error in found.items()]
+    error, recorded = result.errors.get(result.method), result.as_recorded
+    found = {RECORDED: error} if recorded is None else {RECORDED: recorded, TOGETHER: error}
+    return [{**vars(error), 'clocks': clocks, 'samples': error.count}
+            for clocks, error in found.items() if error is not None]
 
 
 def _foot_series(result: GaitResult) -> dict[str, Any]:

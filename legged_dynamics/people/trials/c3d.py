@@ -22,7 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.exceptions import MeasurementError, OutputError
+from legged_dynamics.exceptions import MeasurementError, OutputError, reraised
+from legged_dynamics.recordings.file_formats import read_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +69,13 @@ def write_trc(path: str | Path, time: np.ndarray, names: Sequence[str],
     for frame, (at, row) in enumerate(zip(time, 1e3 * position.reshape(n, -1)), start=1):
         cells = ('' if np.isnan(value) else f'{value:.6f}' for value in row)
         lines.append(f'{frame}\t{at:.6f}\t' + '\t'.join(cells))
-    try:
+    with reraised(OutputError, f'cannot write {path}'):
         path.write_text('\n'.join(lines) + '\n', encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
 
 
 def read_trc(path: str | Path) -> Markers:
     """Return the markers of a .trc file, in its axes; NaN where missing."""
-    path = Path(path)
-    try:
-        lines = path.read_text(encoding='utf-8-sig').splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise MeasurementError(f'cannot read {path}: {error}') from error
+    lines = read_text(Path(path)).splitlines()
     if len(lines) < 6 or not lines[0].startswith('PathFileType'):
         raise MeasurementError(f'{path}: this is not a .trc file: expected "PathFileType" in its '
                                'first line, and five lines above the frames')

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.exceptions import MeasurementError, OutputError
+from legged_dynamics.exceptions import MeasurementError, OutputError, reraised
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.opensim import OpenSimModel
 from legged_dynamics.people.trials.csv_motion import Poses, rising
+from legged_dynamics.recordings.file_formats import read_text
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 # -------------------------------------------------------------------------------------------------
@@ -39,11 +40,7 @@ class Storage:
 
 def read_storage(path: str | Path) -> Storage:
     """Return a .sto or .mot file; MeasurementError names the line."""
-    path = Path(path)
-    try:
-        lines = path.read_text(encoding='utf-8-sig').splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise MeasurementError(f'cannot read {path}: {error}') from error
+    lines = read_text(Path(path)).splitlines()
     end = next((k for k, line in enumerate(lines) if line.strip().lower() == 'endheader'), None)
     if end is None:
         raise MeasurementError(f"{path}: expected OpenSim's header, which ends with a line "
@@ -79,10 +76,8 @@ def write_storage(path: str | Path, title: str, names: Sequence[str], values: np
     head = [title, 'version=1', f'nRows={len(values)}', f'nColumns={len(names)}',
             f'inDegrees={"yes" if in_degrees else "no"}', 'endheader', '\t'.join(names)]
     rows = ['\t'.join(f'{value:.9g}' for value in row) for row in values]
-    try:
+    with reraised(OutputError, f'cannot write {path}'):
         Path(path).write_text('\n'.join([*head, *rows]) + '\n', encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
 
 
 # -------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.recordings.file_formats import read_text
 from legged_dynamics.ros import conversions
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
@@ -149,11 +150,7 @@ class CsvColumns:
 
     def _lines(self) -> list[tuple[int, list[str]]]:
         """Return number and cells of each line that is neither empty nor a comment."""
-        try:
-            with self.path.open(newline='', encoding='utf-8-sig') as file:
-                text = file.read()
-        except (OSError, UnicodeDecodeError) as error:
-            raise MeasurementError(f'cannot read {self.path}: {error}') from error
+        text = read_text(self.path)
         first = text.lstrip().split('\n', 1)[0]
         delimiter = max(',;\t', key=first.count)
         return [(number, cells) for number, cells
@@ -215,7 +212,6 @@ def _number(text: str) -> float | None:
 
 BASE_POSITION = ('base_x', 'base_y', 'base_z')
 BASE_QUATERNION = ('base_qx', 'base_qy', 'base_qz', 'base_qw')
-COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 # Largest error of a quaternion's length.
 UNIT = 0.01
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.exceptions import OutputError
+from legged_dynamics.exceptions import OutputError, reraised
 from legged_dynamics.pages.page import Table
 from legged_dynamics.people.gait.stance_detection import stances
 from legged_dynamics.people.trials.analysis import GaitResult
@@ -330,8 +330,6 @@ def write_cycles(cycles: GaitCycles, path: Path) -> None:
                                     for value in values)
             rows.append((curve.quantity, curve.name, curve.unit, f'{percent:.0f}', mean, spread,
                          str(len(curve.values)), plates))
-    try:
-        with path.open('w', newline='', encoding='utf-8') as file:
-            csv.writer(file).writerows(rows)
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
+    with (reraised(OutputError, f'cannot write {path}'),
+          path.open('w', newline='', encoding='utf-8') as file):
+        csv.writer(file).writerows(rows)

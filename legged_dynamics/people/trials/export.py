@@ -9,11 +9,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from legged_dynamics.exceptions import OutputError
+from legged_dynamics.exceptions import OutputError, reraised
+from legged_dynamics.people.opensim.reader import TO_OURS
 from legged_dynamics.people.trials.analysis import GaitResult
 from legged_dynamics.people.trials.c3d import write_trc
 from legged_dynamics.people.trials.coordinates import write_storage
-from legged_dynamics.people.trials.csv_motion import COMPONENTS
+from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.recordings.series import WRENCH as COMPONENTS
+from legged_dynamics.recordings.series import XYZ, columns_of
 from legged_dynamics.recordings.topics import BOOL, JOINT_STATE, ODOMETRY, STRING, WRENCH
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
@@ -28,24 +31,18 @@ POINT = 'geometry_msgs/msg/PointStamped'
 def _table_of(result: GaitResult) -> dict[str, np.ndarray]:
     """Return the columns that `write_csv` writes."""
     r = result.reactions
-    columns: dict[str, np.ndarray] = {'time': result.motion.time}
-
-    def add(prefix: str, suffixes: tuple[str, ...], values: np.ndarray) -> None:
-        table = np.asarray(values, float).reshape(len(r.time), -1)
-        columns.update((prefix + suffix, column) for suffix, column in zip(suffixes, table.T))
-
-    add('', result.model.joint_names, r.joint_effort)
-    wrench = tuple(f'_{component}' for component in COMPONENTS)
+    columns = {'time': result.motion.time,
+               **columns_of('', r.joint_effort, result.model.joint_names)}
     for i, foot in enumerate(r.feet):
-        add(foot, ('_contact',), r.contact[:, i])
-        add(foot, wrench, r.wrench[:, i])
-        add(f'{foot}_world', wrench[:3], r.force[:, i])
-        add(f'{foot}_world', tuple(f'{name}_sd' for name in wrench[:3]), r.deviation[:, i])
-        add(foot, ('_contact_probability',), r.probability[:, i])
-        add(f'{foot}_cop', ('_x', '_y', '_z'), r.center_of_pressure[:, i])
-    add('root', wrench, r.root_residual)
-    add('supported', ('',), r.supported)
-    return columns
+        columns |= {
+            f'{foot}_contact': r.contact[:, i].astype(float),
+            **columns_of(f'{foot}_', r.wrench[:, i], COMPONENTS),
+            **columns_of(f'{foot}_world_', r.force[:, i], COMPONENTS[:3]),
+            **columns_of(f'{foot}_world_', r.deviation[:, i], ('fx_sd', 'fy_sd', 'fz_sd')),
+            f'{foot}_contact_probability': r.probability[:, i],
+            **columns_of(f'{foot}_cop_', r.center_of_pressure[:, i], XYZ)}
+    return {**columns, **columns_of('root_', r.root_residual, COMPONENTS),
+            'supported': r.supported.astype(float)}
 
 
 def write_csv(result: GaitResult, path: Path) -> None:
@@ -75,11 +72,9 @@ def write_csv(result: GaitResult, path: Path) -> None:
 
     """
     columns = _table_of(result)
-    try:
+    with reraised(OutputError, f'cannot write {path}'):
         np.savetxt(path, np.column_stack(list(columns.values())), fmt='%.9g', delimiter=',',
                    header=','.join(columns), comments='', encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
 
 
 def to_pandas(result: GaitResult) -> pandas.DataFrame:
@@ -127,8 +122,6 @@ def write_bag(result: GaitResult, path: Path, description: str = '',
         When the folder exists or cannot be written.
 
     """
-    from legged_dynamics.recordings.bag_writer import BagWriter
-
     r, motion, dialect = result.reactions, result.motion, StandaloneDialect()
     base = result.model.base_link
     with BagWriter(path, storage) as bag:
@@ -174,8 +167,6 @@ LOADS = 'external_loads.mot'
 LOADS_XML = 'external_loads.xml'
 MOMENTS = 'inverse_dynamics.sto'
 FRAMES = 'frames.trc'
-# Rows: OpenSim's x, y, z in our axes.
-TO_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
 def write_opensim(result: GaitResult, folder: Path) -> list[Path]:
@@ -214,7 +205,7 @@ def write_opensim(result: GaitResult, folder: Path) -> list[Path]:
         free = np.where(on, moment[:, i] + np.cross(r.foot_position[:, i] - point, force), 0.0)
         for part, values in (('force_v', force), ('force_p', point), ('torque_', free)):
             names += [f'{foot}_{part}{axis}' for axis in 'xyz']
-            columns.append(values @ TO_OPENSIM.T)
+            columns.append(values @ TO_OURS)        # turned back
     loads = folder / LOADS
     write_storage(loads, loads.name, names, np.hstack(columns))
     moments = folder / MOMENTS
@@ -238,11 +229,9 @@ def write_opensim(result: GaitResult, folder: Path) -> list[Path]:
             ElementTree.SubElement(load, tag).text = text
     ElementTree.SubElement(every, 'datafile').text = LOADS
     ElementTree.indent(document)
-    try:
+    with reraised(OutputError, f'cannot write {applied}'):
         ElementTree.ElementTree(document).write(applied, encoding='utf-8', xml_declaration=True)
-    except OSError as error:
-        raise OutputError(f'cannot write {applied}: {error}') from error
     links = [name for name in result.model.frames if not name.endswith('_link')]
     write_trc(folder / FRAMES, result.motion.time, links,
-              result.dynamics.link_positions(links) @ TO_OPENSIM.T)
+              result.dynamics.link_positions(links) @ TO_OURS)
     return [loads, applied, moments, folder / FRAMES]

@@ -17,12 +17,15 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.exceptions import MeasurementError, reraised
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.people.opensim.document import text_of
 from legged_dynamics.people.opensim.reader import TO_OURS
 from legged_dynamics.people.trials.accuracy import LOADED, Plates
 from legged_dynamics.people.trials.c3d import ExternalLoad, read_c3d
 from legged_dynamics.people.trials.coordinates import Storage, read_storage
+from legged_dynamics.people.trials.csv_motion import interpolated
 from legged_dynamics.recordings.file_formats import (
     C3D,
     LOADS,
@@ -42,14 +45,12 @@ def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
 
 
 def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
-    try:
+    with reraised(MeasurementError, f'cannot read {path}', (OSError, ElementTree.ParseError)):
         root = ElementTree.parse(path).getroot()
-    except (OSError, ElementTree.ParseError) as error:
-        raise MeasurementError(f'cannot read {path}: {error}') from error
     every = root.find('.//ExternalLoads')
     if every is None:
         raise MeasurementError(f'{path}: expected <ExternalLoads>, got {root.tag}')
-    said = (every.findtext('datafile') or '').strip()
+    said = text_of(every, 'datafile')
     # The path may be of another computer: then the name is looked for in this folder.
     places = (path.parent / said, path.parent / Path(said.replace('\\', '/')).name)
     data = next((place for place in places if place.is_file()), None)
@@ -59,18 +60,18 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     table, found, notes = read_storage(data), [], []
     for force in every.iter('ExternalForce'):
         name = force.get('name', '')
-        if _text(force, 'isDisabled') == 'true' or _text(force, 'appliesForce') == 'false':
+        if text_of(force, 'isDisabled') == 'true' or text_of(force, 'appliesForce') == 'false':
             continue
         for tag in ('force_expressed_in_body', 'point_expressed_in_body'):
-            if _text(force, tag).split('/')[-1] not in ('ground', ''):
-                raise MeasurementError(f'{path}: {name!r} is expressed in {_text(force, tag)!r}; '
-                                       'expected the ground')
-        parts = {part: _text(force, f'{part}_identifier') for part in ('force', 'point', 'torque')}
-        if not parts['point']:
+            if text_of(force, tag).split('/')[-1] not in ('ground', ''):
+                raise MeasurementError(f'{path}: {name!r} is expressed in '
+                                       f'{text_of(force, tag)!r}; expected the ground')
+        parts = [text_of(force, f'{part}_identifier') for part in ('force', 'point', 'torque')]
+        if not parts[1]:
             notes.append(f'{path.name}: {name!r} does not say where it acts, and is left out.')
             continue
-        found.append(_load(table, name, _text(force, 'applied_to_body').split('/')[-1],
-                           parts['force'], parts['point'], parts['torque'], data))
+        found.append(_load(table, name, text_of(force, 'applied_to_body').split('/')[-1], data,
+                           *parts))
     if not found:
         raise MeasurementError(f'{path}: expected at least one ExternalForce with a point, got '
                                'none')
@@ -86,7 +87,7 @@ def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
             torque = next((other for other in (stem.replace('force', 'torque'), f'{stem}m',
                                                stem.replace('force', 'moment') + 'm')
                            if f'{other}x' in table.names), '')
-            found.append(_load(table, stem.rstrip('_'), '', f'{stem}v', f'{stem}p', torque, path))
+            found.append(_load(table, stem.rstrip('_'), '', path, f'{stem}v', f'{stem}p', torque))
     if not found:
         raise MeasurementError(f"{path}: expected columns '..force_vx', '..force_px' and so on, "
                                f'got {", ".join(table.names[:8])}; an .xml file of external loads '
@@ -98,8 +99,8 @@ READERS = {LOADS_XML: _of_xml, OPENSIM_TABLE: _of_table,
            C3D: lambda path: (read_c3d(path).loads, [])}
 
 
-def _load(table: Storage, name: str, body: str, force: str, point: str, torque: str,
-          path: Path) -> ExternalLoad:
+def _load(table: Storage, name: str, body: str, path: Path, force: str, point: str,
+          torque: str) -> ExternalLoad:
     place = {other: k for k, other in enumerate(table.names)}
 
     def columns(stem: str) -> np.ndarray:
@@ -112,10 +113,6 @@ def _load(table: Storage, name: str, body: str, force: str, point: str, torque: 
 
     moment = columns(torque) if torque else np.zeros((len(table.values), 3))
     return ExternalLoad(name, body, table.values[:, 0], columns(force), columns(point), moment)
-
-
-def _text(element: ElementTree.Element, tag: str) -> str:
-    return (element.findtext(tag) or '').strip()
 
 
 # -------------------------------------------------------------------------------------------------
@@ -164,10 +161,7 @@ def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
             force[:, owner[0]] += f
             moment[:, owner[0]] += about_origin
             continue
-        samples = np.flatnonzero(on)
-        for run in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
-            if not len(run):
-                continue
+        for run in (np.arange(*ends) for ends in runs(on)):
             nearest = _nearest(dynamics, run, p[run], f[run, 2])
             if nearest is None:
                 lost[run] = True
@@ -244,7 +238,7 @@ def _sampled(load: ExternalLoad, values: np.ndarray, time: np.ndarray, step: flo
         weight = 1.0 + 1e6 * by_force * np.linalg.norm(load.force, axis=1)[:, None]
         values = uniform_filter1d(values * weight, size, axis=0, mode='nearest') / (
             uniform_filter1d(weight, size, axis=0, mode='nearest'))
-    return np.stack([np.interp(time, load.time, column) for column in values.T], axis=1)
+    return interpolated(load.time, values, time)
 
 
 def _nearest(dynamics: GaitInverseDynamics, run: np.ndarray, point: np.ndarray,

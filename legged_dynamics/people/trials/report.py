@@ -280,7 +280,10 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
         *_table_sections(result),
         ReportSection('Centres of pressure', [
             ReportFigure('pressure', partial(_draw_pressure, result), PRESSURE)]),
-        ReportSection('Joint torques over time', [_torque_chart(result)])]
+        ReportSection('Joint torques over time', [Chart(
+            'Joint torques', 'N m', result.motion.time,
+            [Line(result.model.joint_names[k], result.reactions.joint_effort[:, k], n)
+             for n, k in enumerate(_most_loaded(result, MOST_JOINTS))], caption=TORQUES)])]
     return Report(
         f'Inverse dynamics: {source.parent.name}/{source.name}',
         f'{result.model.name}, {result.model.total_mass:.2f} kg, '
@@ -369,11 +372,3 @@ def _force_charts(result: GaitResult) -> list[Chart]:
         charts.append(Chart(f'{what} that no foot explains', unit, result.motion.time, [
             Line('residual', rest, 7)], 0.02 * result.weight, height=170, caption=UNEXPLAINED))
     return charts
-
-
-def _torque_chart(result: GaitResult) -> Chart:
-    """Return the torques of the joints that need most."""
-    return Chart('Joint torques', 'N m', result.motion.time,
-                 [Line(result.model.joint_names[k], result.reactions.joint_effort[:, k], n)
-                  for n, k in enumerate(_most_loaded(result, MOST_JOINTS))],
-                 caption=TORQUES)

@@ -52,12 +52,8 @@ def name_of(stem: str, path: Path) -> str:
     return f'{stem}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:DIGEST]}'
 
 
-class JobRows(NamedTuple):
-    """What a job found: where in the data set it belongs, and the rows of each table."""
-
-    partition: tuple[str, ...]
-    summary: Mapping[str, Any]      # Row of the first table
-    tables: Mapping[TableSchema, Rows]
+# What a job found: its partition of the data set, its row of the first table, and rows of others.
+JobRows = tuple[tuple[str, ...], Mapping[str, Any], Mapping[TableSchema, Rows]]
 
 
 @dataclass(frozen=True)

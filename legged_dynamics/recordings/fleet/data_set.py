@@ -15,20 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from legged_dynamics.exceptions import OutputError
+from legged_dynamics.exceptions import OutputError, reraised
+from legged_dynamics.recordings.series import WRENCH, XYZ
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
 
 # -------------------------------------------------------------------------------------------------
 # Schema of the tables: meaning and unit of each column. The same text makes the schema of the
 # files and the tables of docs/fleet_tables.md.
-
-
-XYZ = ('x', 'y', 'z')
-WRENCH = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 
 
 class Field(NamedTuple):
@@ -271,11 +267,6 @@ def arrow_schema(table: TableSchema) -> pa.Schema:
         'unit': field.unit, 'description': field.meaning}) for field in table.fields])
 
 
-def columns_of(prefix: str, values: np.ndarray, axes: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return a column for each component of values (..., k)."""
-    return {prefix + axis: values.T[k] for k, axis in enumerate(axes)}
-
-
 class DataSet:
     """
     The data set ``data/`` below a batch's result folder.
@@ -320,13 +311,11 @@ class DataSet:
         wanted = list(columns) if columns else schema.names
         if not where.is_dir():
             return schema.empty_table().select(wanted)
-        try:
+        with reraised(OutputError, f'the data set in {where} cannot be read; remove the file that '
+                      'is named, and what is missing is made again', (OSError, pa.ArrowException)):
             return ds.dataset(where, schema=schema, format='parquet', partitioning=ds.partitioning(
                 pa.schema([(key, pa.string()) for key in self.keys]),
                 flavor='hive')).to_table(columns=wanted)
-        except (OSError, pa.ArrowException) as error:
-            raise OutputError(f'the data set in {where} cannot be read: {error}; remove the file '
-                              'that it names, and what is missing is made again') from error
 
     def write(self, partition: Sequence[str], recording: str,
               tables: Mapping[TableSchema, Rows]) -> None:

@@ -62,9 +62,8 @@ SUMMARY = (
              high_only=True),
     Quantity('mass_error', 'mass beyond the model', 'kg', 1.0, 0.2, 2),
     Quantity('gravity_error', 'gravity by the accelerometer, too large', 'm/s²', 1.0, 0.05, 3),
-    Quantity('gyro_bias_x', 'gyro bias, x', 'deg/s', float(np.degrees(1.0)), 0.003, 2),
-    Quantity('gyro_bias_y', 'gyro bias, y', 'deg/s', float(np.degrees(1.0)), 0.003, 2),
-    Quantity('gyro_bias_z', 'gyro bias, z', 'deg/s', float(np.degrees(1.0)), 0.003, 2),
+    *(Quantity(f'gyro_bias_{axis}', f'gyro bias, {axis}', 'deg/s', float(np.degrees(1.0)), 0.003,
+               2) for axis in 'xyz'),
     Quantity('silent', 'time without estimate', '%', 100.0, 0.01, high_only=True),
 )
 FEET = (

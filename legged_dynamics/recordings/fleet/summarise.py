@@ -16,26 +16,16 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, Mode
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.people.gait.stance_detection import runs
-from legged_dynamics.recordings.bags import SUFFIXES
+from legged_dynamics.recordings.bags import METADATA, SUFFIXES
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet.batch import Job, JobRows, name_of, source_of
-from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, columns_of
+from legged_dynamics.recordings.fleet.data_set import DataSet
 from legged_dynamics.recordings.recording import world_force
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.report.accuracy import STANDING, main_name
 from legged_dynamics.recordings.report.analysis import Analysis, analyse, doubts
-from legged_dynamics.recordings.series import EstimateSeries
+from legged_dynamics.recordings.series import WRENCH, XYZ, EstimateSeries, columns_of
 from legged_dynamics.recordings.topics import namespace_of
-
-METADATA = 'metadata.yaml'
-
-
-def is_recording(path: Path) -> bool:
-    """Return whether a path is a bag's file, or a folder with such a file in it."""
-    if path.is_file():
-        return path.suffix in SUFFIXES
-    return path.is_dir() and ((path / METADATA).is_file() or any(
-        entry.suffix in SUFFIXES for entry in path.iterdir()))
 
 
 def find_recordings(places: Iterable[Path]) -> dict[Path, str]:
@@ -121,8 +111,8 @@ class RecordingJob(Job):
                        schema.BASE_SERIES: _base_series(analysis.series)}
         start = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(
             microseconds=analysis.start_ns // 1000)
-        return JobRows((self.robot or space or analysis.robot.name, start.date().isoformat()),
-                       {'start': start, **_summary(analysis)}, tables)
+        return ((self.robot or space or analysis.robot.name, start.date().isoformat()),
+                {'start': start, **_summary(analysis)}, tables)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -168,12 +158,13 @@ def _summary(analysis: Analysis) -> dict[str, Any]:
         'refused': analysis.replay.refused.total()}
 
 
-def _feet(analysis: Analysis, force: np.ndarray) -> list[dict[str, Any]]:
+def _feet(analysis: Analysis, force: np.ndarray) -> dict[str, Any]:
     series, vertical = analysis.series, force[:, :, 2]
     contact = series.contact.values
     impulse = np.nansum(vertical, axis=0)
-    columns = {
-        'duty': contact.mean(axis=0), 'load': _mean(np.where(contact, vertical, np.nan)),
+    columns: dict[str, Any] = {
+        'foot': list(series.feet), 'duty': contact.mean(axis=0),
+        'load': _mean(np.where(contact, vertical, np.nan)),
         'load_share': impulse / (impulse.sum() if impulse.sum() > 0.0 else np.nan),
         'peak': np.fmax.reduce(vertical, axis=0),
         'observable': _mean(np.where(contact, series.observable.values, np.nan)),
@@ -184,8 +175,7 @@ def _feet(analysis: Analysis, force: np.ndarray) -> list[dict[str, Any]]:
         (2, len(series.feet)), np.nan)
     columns['agreement'] = (np.array([score.agreement for score in analysis.contacts])
                             if analysis.contacts else np.full(len(series.feet), np.nan))
-    return [{'foot': foot, **{name: values[i] for name, values in columns.items()}}
-            for i, foot in enumerate(series.feet)]
+    return columns
 
 
 def slip_of(series: EstimateSeries) -> np.ndarray:
@@ -216,12 +206,11 @@ def slip_of(series: EstimateSeries) -> np.ndarray:
     return found
 
 
-def _joints(series: EstimateSeries) -> list[dict[str, Any]]:
+def _joints(series: EstimateSeries) -> dict[str, Any]:
     effort, rest = series.effort.values, series.external_torque.values
-    columns = {'effort': _rms(effort), 'measured': np.isfinite(effort).mean(axis=0),
-               'residual': _rms(rest), 'residual_mean': _mean(rest)}
-    return [{'joint': joint, **{name: values[i] for name, values in columns.items()}}
-            for i, joint in enumerate(series.joints)]
+    return {'joint': list(series.joints), 'effort': _rms(effort),
+            'measured': np.isfinite(effort).mean(axis=0), 'residual': _rms(rest),
+            'residual_mean': _mean(rest)}
 
 
 def _foot_series(analysis: Analysis, force: np.ndarray) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings, Mode
-from legged_dynamics.exceptions import BagError
+from legged_dynamics.exceptions import BagError, reraised
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import (
     BodyTracking,
@@ -54,10 +54,13 @@ from legged_dynamics.recordings.report.accuracy import (
 from legged_dynamics.recordings.report.enriched import EnrichedBag
 from legged_dynamics.recordings.robot import RobotChoice
 from legged_dynamics.recordings.series import (
+    WRENCH,
+    XYZ,
     EstimateSeries,
     ForceSeries,
     InputStatistics,
     InputTimes,
+    columns_of,
     input_notes,
     input_statistics,
 )
@@ -105,20 +108,21 @@ def _compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
                  joints: InputTimes) -> list[LiveComparison]:
     """Compare what was published live with the replay, by stamp, in all bits."""
     found = []
-    inputs = np.unique(joints.stamp_ns)
+    inputs = np.unique(joints.stamp_ns.values)
     stamps = series.latest_ns.values
     for foot, record in live.items():
+        told = record.stamp_ns.values
         replayed = series.wrench.values[:, series.feet.index(foot)]
-        _, mine, theirs = np.intersect1d(stamps, record.stamp_ns, return_indices=True)
-        difference = np.abs(replayed[mine] - record.wrench[theirs])
-        same = (replayed[mine] == record.wrench[theirs]).all(axis=1)
-        during = inputs[(inputs >= record.stamp_ns.min()) & (inputs <= record.stamp_ns.max())]
+        _, mine, theirs = np.intersect1d(stamps, told, return_indices=True)
+        difference = np.abs(replayed[mine] - record.wrench.values[theirs])
+        same = (replayed[mine] == record.wrench.values[theirs]).all(axis=1)
+        during = inputs[(inputs >= told.min()) & (inputs <= told.max())]
         found.append(LiveComparison(
-            foot, len(record), len(np.setdiff1d(during, record.stamp_ns)), len(mine),
+            foot, len(record), len(np.setdiff1d(during, told)), len(mine),
             int(same.sum()),
             float(difference[:, :3].max()) if len(mine) else np.nan,
             float(difference[:, 3:].max()) if len(mine) else np.nan,
-            float(stamps[mine[~same]].max() - record.stamp_ns.min()) * 1e-9
+            float(stamps[mine[~same]].max() - told.min()) * 1e-9
             if not same.all() else np.nan))
     return found
 
@@ -127,13 +131,14 @@ def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord]) -> np
     """Return times from a joint state's receipt to that of its last foot's wrench (n,) [ms]."""
     if not live or not len(joints):
         return None
-    stamps, first = np.unique(joints.stamp_ns, return_index=True)
-    described, which = np.unique(np.concatenate([record.stamp_ns for record in live.values()]),
-                                 return_inverse=True)
+    stamps, first = np.unique(joints.stamp_ns.values, return_index=True)
+    described, which = np.unique(np.concatenate([
+        record.stamp_ns.values for record in live.values()]), return_inverse=True)
     done = np.zeros(len(described), np.int64)
-    np.maximum.at(done, which, np.concatenate([record.receipt_ns for record in live.values()]))
+    np.maximum.at(done, which, np.concatenate([
+        record.receipt_ns.values for record in live.values()]))
     _, at, mine = np.intersect1d(stamps, described, return_indices=True)
-    return (done[mine] - joints.receipt_ns[first[at]]) * 1e-6 if len(mine) else None
+    return (done[mine] - joints.receipt_ns.values[first[at]]) * 1e-6 if len(mine) else None
 
 
 # -------------------------------------------------------------------------------------------------
@@ -317,9 +322,6 @@ def _judge(bag: BagReader, robot: RobotChoice, topics: TopicChoice, replay: Repl
 # Export of all estimates, one row a joint state.
 
 
-_COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
-
-
 def write_csv(analysis: Analysis, path: Path) -> None:
     """
     Write all estimates; those with 'raw' at full bandwidth.
@@ -327,59 +329,46 @@ def write_csv(analysis: Analysis, path: Path) -> None:
     Wrenches are the ground's on the robot, in foot axes about the foot's origin [N, N m]; true
     forces, where there are any, are in world axes, as are those with 'world'.
     """
-    names, columns = _columns(analysis)
-    rows = zip(*_instants(analysis), np.column_stack(columns).tolist())
-    form = '%d,%s,' + ','.join(['%.7g'] * len(names)) + '\n'
-    try:
-        with path.open('w', encoding='utf-8', newline='') as file:
-            csv.writer(file, lineterminator='\n').writerow(['stamp_ns', 'mode', *names])
-            file.writelines(form % (stamp, mode, *row) for stamp, mode, row in rows)
-    except OSError as error:
-        raise BagError(f'cannot write {path}: {error}') from error
+    columns = _columns(analysis)
+    form = '%d,%s,' + ','.join(['%.7g'] * (len(columns) - 2)) + '\n'
+    with (reraised(BagError, f'cannot write {path}'),
+          path.open('w', encoding='utf-8', newline='') as file):
+        csv.writer(file, lineterminator='\n').writerow(columns)
+        file.writelines(map(form.__mod__, zip(*(
+            values.tolist() for values in columns.values()))))
 
 
 def to_pandas(analysis: Analysis) -> pandas.DataFrame:
     """Return what `write_csv` writes over time [s] (extra `tables`); `attrs`: bag, robot, mass."""
     import pandas
 
-    names, columns = _columns(analysis)
-    stamps, modes = _instants(analysis)
-    frame = pandas.DataFrame({'stamp_ns': stamps, 'mode': modes,
-                              **dict(zip(names, columns))}).set_index('time')
+    frame = pandas.DataFrame(_columns(analysis)).set_index('time')
     frame.attrs = {'bag': str(analysis.bag), 'robot': analysis.robot.name,
                    'mass_kg': analysis.robot.model.total_mass}
     return frame
 
 
-def _instants(analysis: Analysis) -> tuple[list[int], list[str]]:
-    series = analysis.series
-    return series.stamp_ns.values.tolist(), [
-        Mode(mode).name.lower() for mode in series.mode.values.tolist()]
-
-
-def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
-    series, truth = analysis.series, analysis.truth
-    names, columns = ['time'], [series.time]
-
-    def add(prefix: str, values: np.ndarray, suffixes: tuple[str, ...]) -> None:
-        names.extend(f'{prefix}_{suffix}' if suffix else prefix for suffix in suffixes)
-        columns.extend(values.reshape(len(values), -1).T)
-
-    world = np.einsum('nfij,nfj->nfi', series.foot_to_world, series.published[:, :, :3])
+def _columns(analysis: Analysis) -> dict[str, np.ndarray]:
+    series, truth, published = analysis.series, analysis.truth, analysis.series.published
+    world = world_force(series, series.foot_to_world, raw=False)
+    columns = {'stamp_ns': series.stamp_ns.values, 'mode': np.array(
+        [Mode(mode).name.lower() for mode in series.mode.values.tolist()], object),
+        'time': series.time}
     for i, foot in enumerate(series.feet):
-        add(f'{foot}_contact', series.contact.values[:, i].astype(float), ('',))
-        add(f'{foot}_contact_probability', series.probability.values[:, i], ('',))
-        add(f'{foot}_observable', series.observable.values[:, i].astype(float), ('',))
-        add(foot, series.published[:, i], _COMPONENTS)
-        add(f'{foot}_raw', series.raw_wrench.values[:, i], _COMPONENTS)
-        add(f'{foot}_world', world[:, i], _COMPONENTS[:3])
+        columns |= {
+            f'{foot}_contact': series.contact.values[:, i].astype(float),
+            f'{foot}_contact_probability': series.probability.values[:, i],
+            f'{foot}_observable': series.observable.values[:, i].astype(float),
+            **columns_of(f'{foot}_', published[:, i], WRENCH),
+            **columns_of(f'{foot}_raw_', series.raw_wrench.values[:, i], WRENCH),
+            **columns_of(f'{foot}_world_', world[:, i], WRENCH[:3])}
         if truth.known:
-            add(f'{foot}_true_contact', truth.contact[:, i].astype(float), ('',))
-            add(f'{foot}_true', truth.force[:, i], _COMPONENTS[:3])
-    add('center_of_pressure_base', series.center_of_pressure.values, ('x', 'y', 'z'))
-    add('base_residual', series.base_residual.values, _COMPONENTS)
-    add('external_torque', series.external_torque.values, series.joints)
-    return names, columns
+            columns |= {f'{foot}_true_contact': truth.contact[:, i].astype(float),
+                        **columns_of(f'{foot}_true_', truth.force[:, i], WRENCH[:3])}
+    return {**columns,
+            **columns_of('center_of_pressure_base_', series.center_of_pressure.values, XYZ),
+            **columns_of('base_residual_', series.base_residual.values, WRENCH),
+            **columns_of('external_torque_', series.external_torque.values, series.joints)}
 
 
 # -------------------------------------------------------------------------------------------------

@@ -44,9 +44,9 @@ class RecordedClimb:
         pose = self.true_pose if len(self.true_pose) else self.pose
         if len(pose) < 2:
             return math.nan
-        half = len(pose) // 2
-        seconds = (pose.stamp_ns[-1] - pose.stamp_ns[half]) * 1e-9
-        return float(np.linalg.norm(pose.position[-1] - pose.position[half])) / max(seconds, 1e-9)
+        at, stamps, half = pose.position.values, pose.stamp_ns.values, len(pose) // 2
+        seconds = (stamps[-1] - stamps[half]) * 1e-9
+        return float(np.linalg.norm(at[-1] - at[half])) / max(seconds, 1e-9)
 
     @property
     def lost(self) -> list[str]:
@@ -82,23 +82,24 @@ def read_climb(bag: BagReader) -> RecordedClimb:
 
 
 def _size(record: WrenchRecord) -> np.ndarray:
-    return np.hypot(record.wrench[:, 0], record.wrench[:, 1])
+    return np.hypot(record.wrench.values[:, 0], record.wrench.values[:, 1])
 
 
 def climb_table(climb: RecordedClimb) -> Table:
     """Return a row a foot: forces in the wall's plane and along its normal, errors, margin."""
     rows = []
     for foot, record in sorted(climb.main.items()):
-        size, on = _size(record), np.abs(record.wrench[:, :3]).max(axis=1) > LOADED
+        size, wrench = _size(record), record.wrench.values
+        on = np.abs(wrench[:, :3]).max(axis=1) > LOADED
         error = np.full((1, 6), np.nan)
         if foot in climb.truth and foot in climb.said:
-            error = climb.said[foot].at(record.stamp_ns) - record.wrench
+            error = climb.said[foot].at(record.stamp_ns.values) - wrench
         along, off = (float(np.sqrt(np.nanmean(part ** 2))) if np.isfinite(part).any() else
                       math.nan for part in (error[:, :2], error[:, 2]))
         least = min(climb.margin.get(foot, ()), default=math.nan)
         rows.append((foot.removesuffix('_foot').replace('_', ' '), f'{100 * on.mean():.0f}',
                      f'{size.max():.2f}', f'{size[on].mean() if on.any() else math.nan:.2f}',
-                     f'{-record.wrench[:, 2].min():.2f}', shown(along, '.3f'), shown(off, '.3f'),
+                     f'{-wrench[:, 2].min():.2f}', shown(along, '.3f'), shown(off, '.3f'),
                      shown(100 * least, '.0f')))
     whose = 'the wall itself (truth)' if climb.truth else 'the controller'
     return Table(f'Forces of the wall on the feet, foot axes, by {whose}', (
@@ -120,11 +121,11 @@ def write_recorded_climb(climb: RecordedClimb, out: Path, command: str) -> Path:
     """Write the report of a recorded climb; return its path."""
     charts = []
     for i, (foot, record) in enumerate(sorted(climb.main.items())):
-        time = (record.stamp_ns - record.stamp_ns[0]) * 1e-9
+        time = (record.stamp_ns.values - record.stamp_ns.values[0]) * 1e-9
         lines = [Line('by the wall (truth)' if climb.truth else 'by the controller',
                       _size(record), -1 if climb.truth else i)]
         if climb.truth and foot in climb.said:
-            of_node = climb.said[foot].at(record.stamp_ns)
+            of_node = climb.said[foot].at(record.stamp_ns.values)
             lines.append(Line('by the controller', np.hypot(of_node[:, 0], of_node[:, 1]), i))
         charts.append(Chart(foot.replace('_', ' '), '|F| in the plane [N]', time, lines))
     sections = [

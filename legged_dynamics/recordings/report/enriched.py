@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.estimation import GroundReaction
-from legged_dynamics.exceptions import BagError, OutputError
+from legged_dynamics.exceptions import BagError, OutputError, reraised
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagMessage, BagReader
 from legged_dynamics.recordings.topics import BOOL, JOINT_STATE, WRENCH
@@ -110,12 +110,10 @@ _COLORS = ('#1f77b4', '#d62728', '#2ca02c', '#ff7f0e', '#9467bd', '#8c564b', '#e
 
 def write_layouts(folder: Path, feet: Sequence[str], base: str) -> None:
     """Write a layout for each program into an existing folder."""
-    try:
+    with reraised(OutputError, f'cannot write the layouts into {folder}'):
         (folder / FOXGLOVE).write_text(json.dumps(_foxglove(feet, base), indent=1) + '\n',
                                        encoding='utf-8')
         (folder / PLOTJUGGLER).write_text(_plotjuggler(feet), encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write the layouts into {folder}: {error}') from error
 
 
 def _curves(feet: Sequence[str]) -> dict[str, list[tuple[str, str]]]:

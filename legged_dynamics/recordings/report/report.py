@@ -289,11 +289,11 @@ def _inputs_section(analysis: Analysis) -> ReportSection:
     charts = []
     for name, times in ((topics.joint_states, replay.joints), (topics.imu, replay.imu)):
         if len(times) > 1:
-            clock = (times.receipt_ns[1:] - times.receipt_ns[0]) * 1e-9
+            stamped, received = times.stamp_ns.values, times.receipt_ns.values
             charts.append(ChartRow([Chart(
-                f'{name}: intervals', 'ms', clock, [
-                    Line('received', np.diff(times.receipt_ns) * 1e-6, 3),
-                    Line('stamped', np.diff(times.stamp_ns) * 1e-6, 0)], height=190)], name))
+                f'{name}: intervals', 'ms', (received[1:] - received[0]) * 1e-9, [
+                    Line('received', np.diff(received) * 1e-6, 3),
+                    Line('stamped', np.diff(stamped) * 1e-6, 0)], height=190)], name))
     return ReportSection('Inputs', [
         *charts, "Intervals between messages, by their stamps and by the recorder's clock.",
         table])
