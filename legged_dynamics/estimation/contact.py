@@ -43,6 +43,7 @@ from legged_dynamics.dynamics.kinematics import (
     frame_poses,
 )
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.estimation.settings import (
@@ -111,8 +112,8 @@ class ContactLevels:
         """
         Yield the levels of each foot, as fractions of the weight.
 
-        Contact threshold (even odds), error of a swing foot, and error by noise and doubt.
-        ``doubt`` (nv,): actuator torque variance [(N m)^2].
+        Contact threshold (even odds), error of a swing foot, error by noise and doubt, and by
+        doubt alone. ``doubt`` (nv,): actuator torque variance [(N m)^2].
         """
         settings, weight, nf = self._settings, self._weight, len(self._legs)
         scale = np.sqrt(self._stated + (self._friction if doubt is None else doubt)
@@ -131,7 +132,7 @@ class ContactLevels:
                                                         self._largest)
             threshold = settings.contact_force_threshold or max(
                 min(2.0 * noise, LEVELS.share / nf), min(hidden, LEVELS.doubted_share / nf))
-            yield threshold, max(noise, hidden), error
+            yield threshold, max(noise, hidden), error, doubted
 
 
 def _leg_length(model: RobotModel, config: RobotConfig) -> float:
@@ -232,6 +233,12 @@ def update_place(lift, i, down, loaded, dt):
 # and moves against them faster than this part of sqrt(g l).
 RAISED = 0.015
 FAST = 0.05
+
+
+@part
+def _doubt_weight(settings, error):
+    """Return how far an error of the forces by doubt of torques [weights] is doubted, 0 to 1."""
+    return error * error / (error * error + settings.largest_noise * settings.largest_noise)
 
 
 @part
@@ -345,16 +352,23 @@ def clear_given_air(feet, layout, row, found):
 
 
 @part
-def update_contact(arrays, layout, settings, dt, results):
+def update_contact(arrays, layout, settings, normal, dt, results):
     """
-    Update each foot's contact probability and flag by its force.
+    Update each foot's contact probability and flag by its force; ``normal``: base axes.
 
     The force of a foot that is more likely up than down is mixed with zero.
     """
     robot, tracking, row = arrays.robot, arrays.tracking, arrays.window[-1]
     contact, lift, feet_at = arrays.memory.contact, arrays.memory.lift, results.feet
     x, P = arrays.memory.forces.state, arrays.memory.forces.covariance
-    feet = robot.feet
+    feet, swings = robot.feet, arrays.scratch.vectors[WEIGHTS]
+    doubted = False
+    for i in range(feet.index.shape[0]):
+        doubted = doubted or _doubt_weight(
+            settings, robot.contact_levels[i, 3]) > settings.least_doubt
+    if doubted:
+        find_swinging(feet, arrays.scratch.bodies, feet_at.states, normal,
+                      GRAVITY / settings.natural_frequency ** 2, swings)
     for i in range(feet.index.shape[0]):
         threshold = robot.contact_levels[i, 0]
         force, variance = normal_force(P, x, feet.index[i, START], get3(feet_at.normals, i, 0))
@@ -368,6 +382,9 @@ def update_contact(arrays, layout, settings, dt, results):
                 robot, settings, i, 2.0 * threshold * settings.weight, variance),
                 settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
+        if doubted:
+            evidence -= settings.swing_evidence * swings[i] * _doubt_weight(
+                settings, robot.contact_levels[i, 3])
         p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
         down = hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]

@@ -26,6 +26,7 @@ from legged_dynamics.estimation import (
 )
 from legged_dynamics.estimation import estimator as estimator_module
 from legged_dynamics.estimation.actuators.equations import CONSTANT
+from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.contact import ContactLevels, find_swinging
 from legged_dynamics.estimation.measurement import LateSignal
@@ -325,7 +326,8 @@ def test_doubted_torques_raise_the_levels_of_point_feet_and_not_of_soles():
         levels = ContactLevels(model, made.config, EstimatorSettings())
         sure, doubted = (np.array(list(levels.of(np.full(model.nv, variance))))
                          for variance in (0.0, 25.0))
-        assert (doubted[:, 2] ** 2 - sure[:, 2] ** 2 > 0.02 ** 2).all()
+        assert np.allclose(sure[:, 3], 0.0) and (doubted[:, 3] > 0.02).all()
+        assert np.allclose(doubted[:, 2] ** 2, sure[:, 2] ** 2 + doubted[:, 3] ** 2)
         assert (doubted[:, :2] > sure[:, :2]).all() == moved
 
 
@@ -333,6 +335,16 @@ def test_noise_of_zero_is_no_certainty():
     learner = Moving((0,), **{f'noise.{name}': 0.0 for name in (
         'accelerometer_bias', 'mass', 'center_of_mass')}).learn(0.5)
     assert np.isfinite(learner.value).all() and not learner.findings
+
+
+@pytest.mark.parametrize('factor', [1.0, 1.3, 2.0])
+def test_whether_a_value_is_stated_does_not_depend_on_how_wide_the_unknown_is(factor):
+    model, config = quadruped(**{'robot.armature': [0.05], 'robot.joint_friction': [0.0]})
+    parameters = Parameters(config.apply_to(model), feet_table(model, config.feet))
+    free = Prior(config.apply_to(model), config, parameters, 0.5,
+                 replace(LearnerSettings(), unknown_factor=factor)).free
+    assert not free[parameters.leg_armatures].any()
+    assert free[parameters.place[parameters.in_legs, FRICTION]].all()
 
 
 def test_what_is_stated_is_believed_and_what_is_not_fits_the_torque_limit():

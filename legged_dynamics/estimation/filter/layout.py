@@ -124,9 +124,9 @@ class Robot(NamedTuple):
     stated_noise: np.ndarray = floats(2 * NJ)  # of joint velocities, then of torques
     # deviation of a differentiated velocity by the noise of velocities
     slope_noise: np.ndarray = floats(1)
-    # normal force at which contact is as likely as not, the error of a swinging foot's, and the
-    # error that noise and doubt of its torques make, by the weight
-    contact_levels: np.ndarray = floats(NF, 3)
+    # normal force at which contact is as likely as not, the error of a swinging foot's, the error
+    # that noise and doubt of its torques make, and that of doubt, by the weight
+    contact_levels: np.ndarray = floats(NF, 4)
     stops: np.ndarray = floats(NJ, 2)  # positions between which each joint moves freely [rad or m]
     passive: np.ndarray = floats(NJ)  # 1 for a joint without a motor, whose effort is not measured
     # factor from measured to delivered torque, what is added to it, and the share of it that
