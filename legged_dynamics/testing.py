@@ -48,6 +48,8 @@ class Requirements:
         Error of the impulse of all forces of a trot, of the weight's.
     pull : float
         Mean of what vertical forces are below zero, of the weight; the ground cannot pull.
+    air : float
+        Mean force of feet in the air, of the weight; nothing bears on them.
     contact : float
         Share of samples and feet whose contact is right.
     coverage : float
@@ -67,6 +69,7 @@ class Requirements:
     weight: float = 0.02
     impulse: float = 0.02
     pull: float = 0.02
+    air: float = 0.05
     contact: float = 0.85
     coverage: float = 0.8
     width: float = 5.0
@@ -287,6 +290,14 @@ def check_no_pull(estimator: Estimator, need: Requirements) -> None:
     assert pull < need.pull, f'feet are pulled down by {100 * pull:.1f} % of the weight'
 
 
+def check_air(estimator: Estimator, need: Requirements) -> None:
+    """Check that nothing bears on the feet that a trot has in the air."""
+    trial = make_trial()
+    found = _answers(estimator, trial, need)
+    size = np.linalg.norm(found.force[~trial.contact[found.at]], axis=-1).mean() / trial.weight
+    assert size < need.air, f'feet in the air have {100 * size:.1f} % of the weight'
+
+
 def check_contact(estimator: Estimator, need: Requirements) -> None:
     """Check contacts, where the estimator has them, against those of a trot."""
     trial = make_trial()
@@ -392,7 +403,7 @@ def _assert_same(first: Sequence[Estimate | None], second: Sequence[Estimate | N
 
 Check = Callable[[Estimator, Requirements], None]
 CHECKS: tuple[Check, ...] = (
-    check_weight_at_rest, check_momentum, check_no_pull, check_contact, check_symmetry,
+    check_weight_at_rest, check_momentum, check_no_pull, check_air, check_contact, check_symmetry,
     check_error_bars, check_causality, check_determinism)
 
 

@@ -67,6 +67,8 @@ def test_the_truth_conforms():
     (lambda trial, ms: true(trial, ms, lambda f, k: 1.1 * f), 'check_weight_at_rest'),
     (lambda trial, ms: true(trial, ms, lambda f, k: f + SIDEWAYS), 'check_momentum'),
     (lambda trial, ms: true(trial, ms, lambda f, k: f - [0.0, 0.0, 60.0]), 'check_no_pull'),
+    (lambda trial, ms: (FootForces(m.stamp_ns, np.tile([0.0, 0.0, trial.weight / 4], (4, 1)))
+                        for m in ms), 'check_air'),        # never mind the measurements
     (lambda trial, ms: true(trial, ms, lambda f, k: 2.0 * f), 'check_error_bars'),
     (lambda trial, ms: true(trial, ms, lambda f, k: f + RNG.normal(size=3)),
      'check_determinism')])
