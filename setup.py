@@ -15,8 +15,8 @@ from setuptools import Distribution, find_packages, setup
 from setuptools.command.build_py import build_py
 
 PACKAGE = 'legged_dynamics'
-# Tried with the demo. 3.10 is for the nodes alone, on Cyclone DDS.
-PYTHONS = ('3', '3.10', '3.11', '3.12', '3.13')
+# Tried with the demo. 3.10 is for the nodes alone, on Cyclone DDS, which has no wheel for 3.14.
+PYTHONS = ('3', '3.10', '3.11', '3.12', '3.13', '3.14')
 HERE = Path(__file__).resolve().parent
 # Read as a file: the package's dependencies may not be installed yet.
 NODES = run_path(str(HERE / PACKAGE / 'node_registry.py'))['NODES']

@@ -10,6 +10,7 @@ headless Chromium (playwright, extra ``test``).
 """
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 import sys
@@ -21,10 +22,8 @@ from typing import Any
 from PIL import Image, ImageSequence
 from playwright.sync_api import Page, sync_playwright
 
-from legged_dynamics.cli.arguments import write_yaml
-from legged_dynamics.model.robot_config import RobotConfig
-from legged_dynamics.resources import robot_files
-from legged_dynamics.schema import read_parameter_file
+from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.recordings.bags import BagReader
 
 IMAGES = Path(__file__).resolve().parent / 'images'
 COMMAND = [sys.executable, '-m', 'legged_dynamics']
@@ -61,6 +60,20 @@ def view(bag: Path, at: float | None, take: Callable[[Page, str], Any]) -> None:
         close_page(server)
 
 
+def plant(bag: Path, wrong: Path) -> None:
+    """Write the sensors of a bag anew, as if one knee's motor gave its torque the wrong sign."""
+    with BagReader(bag) as read, BagWriter(wrong) as writer:
+        inputs = ('/joint_states', '/imu/data', '/robot_description', '/clock')
+        for name in inputs:
+            writer.add_topic(name, read.topics[name].type, latched=read.topics[name].latched)
+        for message in read.messages(inputs):
+            content = read.decode(message)
+            if message.topic == '/joint_states':
+                turned = [-1.0 if name == WRONG else 1.0 for name in content.name]
+                content = dataclasses.replace(content, effort=content.effort * turned)
+            writer.write_message(message.topic, message.receipt_ns, content)
+
+
 def main(arguments: list[str]) -> int:
     """Make all pictures."""
     if len(arguments) not in (1, 2) or CHROMIUM is None:
@@ -94,15 +107,8 @@ def main(arguments: list[str]) -> int:
         shutil.copy(folder / 'force_map.png', IMAGES / 'force_map.png')
         run('inverse-dynamics', '--sample', '-o', 'person', '--no-bag', folder=folder)
         take((folder / 'person' / 'report.html').as_uri(), 'person.png', (1200, 900))
-        # The motor of a knee is said to report its torque with the wrong sign.
-        yaml, _ = robot_files('anymal_class')
-        scale = [-1.0 if joint == WRONG else 1.0
-                 for joint in RobotConfig.from_yaml(yaml).joints]
-        (folder / 'wrong').mkdir()
-        write_yaml(folder / 'wrong' / yaml.name, read_parameter_file(yaml),
-                   {'robot.sensors.effort_scale': scale}, 'With a wrong sign')
-        run('doctor', str(bag), '--robot', f'wrong/{yaml.name}', '-o', 'doctor.html',
-            folder=folder)
+        plant(bag, folder / 'wrong')
+        run('doctor', 'wrong', '--robot', 'anymal_class', '-o', 'doctor.html', folder=folder)
         take((folder / 'doctor.html').as_uri(), 'doctor.png', (1200, 700))
         run('reproduce', 'biped', '-o', 'biped', folder=folder)
         for name, picture in (('figure_5_joints', 'biped'), ('figures_1_2_model', 'biped_model'),
