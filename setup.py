@@ -116,7 +116,6 @@ setup(
         'Development Status :: 4 - Beta',
         'Intended Audience :: Developers',
         'Intended Audience :: Science/Research',
-        'License :: OSI Approved :: Apache Software License',
         'Operating System :: POSIX :: Linux',
         *(f'Programming Language :: Python :: {version}' for version in PYTHONS),
         'Topic :: Scientific/Engineering',
