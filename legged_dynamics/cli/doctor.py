@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from legged_dynamics.cli.arguments import write_yaml
+from legged_dynamics.cli.arguments import keep_to_this_machine, write_yaml
 from legged_dynamics.cli.output import say, show
 from legged_dynamics.diagnosis.doctor.examination import examine
 from legged_dynamics.diagnosis.validation.validation import validate
@@ -29,6 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Examine, print the findings, write fixes and report."""
     if args.bag is None:
         from legged_dynamics.ros.nodes.checkup import live_robot_and_readings
+        keep_to_this_machine(args.network)
         choice, log = live_robot_and_readings(args, print)
     else:
         choice, log = robot_and_readings(args)

@@ -192,7 +192,7 @@ DOCTOR = Verb(
         switch('--use-sim-time', 'live, of a simulator that publishes /clock'), *PART,
         argument('--fix', 'OUT.YAML', 'write the robot YAML with all fixes', Path),
         argument('-o --out', 'FILE.HTML', 'write a report with a picture of each finding',
-                 Path)))
+                 Path), NETWORK))
 VALIDATE = Verb(
     'validate', 'doctor:run_validate',
     'how far forces can be trusted on this robot, without force sensors',

@@ -42,7 +42,7 @@ class CheckupNode(Component):
         cls.writer, cls.choice = SensorLogWriter(), None
         self._checkup: Checkup | None = None
         self._order: JointOrder | None = None
-        self._first: int | None = None
+        self._first = 0
         endpoints, qos = self.common.endpoints, self.dialect.qos.best_effort(1000)
         # In lock-step, the simulator waits for this node, too.
         self._answers = (endpoints.publisher('sensor_msgs/msg/JointState', '~/answer',
@@ -77,9 +77,9 @@ class CheckupNode(Component):
                 self._order = JointOrder(message.name, cls.choice.model.joint_names)
             except MeasurementError:
                 raise SystemExit(0) from None       # the names are the finding
-            self._first = now
+        self._first = self._first or now        # 0 until the clock is heard
         position = self._order(np.asarray(message.position, float))
-        if self._checkup.update((now - (self._first or now)) * 1e-9, position):
+        if self._checkup.update((now - self._first) * 1e-9, position):
             cls.say(self._checkup.instruction)
             for asked, moved in list(self._checkup.moved.items())[-1:]:
                 if asked != moved:
@@ -103,5 +103,5 @@ def live_robot_and_readings(args: argparse.Namespace,
     if Node.choice is None or not Node.writer.count:
         missing = 'robot_description' if Node.choice is None else 'joint_states'
         raise MiddlewareError(f'nothing came on {missing} (exit code {code}); is the driver up, '
-                              'on the same ROS_DOMAIN_ID?')
+                              'on the same ROS_DOMAIN_ID, on this machine (or give --network)?')
     return Node.choice, Node.writer.log()
