@@ -44,7 +44,7 @@ WALKS = {'walking': (0.4, 0.0), 'turning': (0.2, 0.5)}     # m/s, rad/s, of a tr
 GROUNDS = {**{name: (velocity, 0.0) for name, velocity in WALKS.items()},
            'on a slope': (WALKS['walking'], 0.1)}
 AFTER = 0.2             # s in which the largest effort is looked for
-LONG = 10.0             # s until everything must be over
+LONG = 12.0             # s until all must be over: controller, then watchdog sit down in 10 s
 KILL, STOP, INT, TERM = signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM
 HOUR = 3600 * 10**9
 
