@@ -42,7 +42,7 @@ from legged_dynamics.ros.middleware.cyclone import CycloneBus
 from legged_dynamics.ros.middleware.discovery import fast_dds_environment
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.nodes import lock_step
-from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.ros.nodes.lock_step import Answers
 
 DIALECT = StandaloneDialect()
 JOINTS, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
@@ -152,8 +152,8 @@ class FaultBus:
         self.gait = self._publisher('std_msgs/msg/String', '/workspace_controller/gait')
         self._twist = self._publisher('geometry_msgs/msg/TwistStamped', '/cmd_vel')
         self._joints = list(config.joints)
-        self._motors = self.node.create_publisher(DIALECT.message(JOINTS), ANSWER,
-                                                  DIALECT.qos.latched)
+        self._motors = Answers(self.node.create_publisher(DIALECT.message(JOINTS), ANSWER,
+                                                          DIALECT.qos.latched))
         self._watch: dict[str, Any] = {}
         self._arguments, self.rate, self._strangers = SIMULATED, RATE, []
         self._clear()
@@ -271,8 +271,7 @@ class FaultBus:
 
     def _answer(self, stamp: int) -> None:
         effort = self._held_effort
-        self._motors.publish(answer(DIALECT, stamp, None if effort is None else
-                                    (self._joints, effort.tolist())))
+        self._motors(stamp, None if effort is None else (self._joints, effort.tolist()))
 
     def _set_time(self, ns: int) -> None:
         """Set the time since the start, by the clocks of processes that do not follow /clock."""

@@ -8,10 +8,10 @@ import pytest
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.opensim.reader import TO_OURS
 from legged_dynamics.people.trials.analysis import analyse_gait
 from legged_dynamics.people.trials.c3d import write_trc
 from legged_dynamics.people.trials.coordinates import read_coordinates
-from legged_dynamics.people.trials.export import TO_OPENSIM
 from legged_dynamics.people.trials.inverse_kinematics import inverse_kinematics
 from legged_dynamics.people.trials.subject import GaitOptions
 from legged_dynamics.resources import share_directory
@@ -41,11 +41,11 @@ def marked(tmp_path_factory):
             marker = ElementTree.SubElement(objects, 'Marker', name=f'{body}_{k}')
             ElementTree.SubElement(marker, 'socket_parent_frame').text = f'/bodyset/{body}'
             ElementTree.SubElement(marker, 'location').text = ' '.join(map(str, place))
-            frames[f'{body}_{k}'] = (body, Transform(np.eye(3), TO_OPENSIM.T @ place))
+            frames[f'{body}_{k}'] = (body, Transform(np.eye(3), TO_OURS @ place))
     document.write(folder / 'marked.osim')
     motion = result.motion
     ours = GaitInverseDynamics.of(result.model.with_frames(frames), (), motion)
-    position = ours.link_positions(list(frames)) @ TO_OPENSIM.T
+    position = ours.link_positions(list(frames)) @ TO_OURS
     write_trc(folder / 'walk.trc', motion.time[:FRAMES], list(frames), position[:FRAMES])
     return folder, result
 

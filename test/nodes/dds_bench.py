@@ -11,7 +11,7 @@ from tolerances import PATIENCE
 
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.ros.nodes.lock_step import Answers
 
 DIALECT = StandaloneDialect()
 STATUS = 'diagnostic_msgs/msg/DiagnosticArray'
@@ -86,7 +86,7 @@ class DdsBench:
         ears.append(self.node.create_subscription(DIALECT.message(kind), answers, heard.append,
                                                   latched))
         assert self.until(lambda: heard)
-        brake.publish(answer(DIALECT, 2**31 * 10**9 - 1, None))
+        Answers(brake)(2**31 * 10**9 - 1)
         for ear in ears:
             self.node.destroy_subscription(ear)
 

@@ -11,7 +11,7 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros.nodes.bringup import broadcasters, controllers_text, with_ros2_control
-from legged_dynamics.ros.nodes.controller_node import COMMANDS
+from legged_dynamics.ros.nodes.robot_component import COMMANDS
 from legged_dynamics.safety.joint_watch import check_controllers
 
 ROBOTS = ('anymal_class', 'solo_class', 'biped')

@@ -42,6 +42,9 @@ class ReferenceSettings:
     """
 
     follows: float = 8.0    # time constant with which it follows a slope, and a height on points
+    # time ahead in which a body that is about to stand comes to rest; at 1, its capture point,
+    # it does not come to rest and steps on
+    rests: float = 0.45
     # rad, largest angle from body to target: it gets up as it lands. Below the angle at which a
     # body counts as lost, `limits.error.angular`.
     leans: float = 0.4

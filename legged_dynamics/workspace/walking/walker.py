@@ -508,7 +508,7 @@ class Walker:
         reference, schedule = self._reference, self._schedule
         assert isinstance(reference, BodyReference)
         if self.state is Walking.HALT and not schedule.swinging:
-            reference.place = body.divergent.copy()
+            reference.place = body.place + body.speed * (REFERENCE.rests / body.omega)
         dcm = pressure = None
         if schedule.timing.single:
             reference.plan.left -= dt
