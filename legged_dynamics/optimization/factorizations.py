@@ -240,7 +240,8 @@ def sweep(W, rows, k, n, sign):
     # The whole pivot rows out of the lower triangle, before it is overwritten.
     for j in range(k):
         rows[0, j], rows[1, j], rows[2, j] = W[k, j], W[k + 1, j], W[k + 2, j]
-    rows[:3, k:k + 3] = 0.0
+    for j in range(k, k + 3):
+        rows[0, j], rows[1, j], rows[2, j] = 0.0, 0.0, 0.0
     for j in range(k + 3, n):
         rows[0, j], rows[1, j], rows[2, j] = W[j, k], W[j, k + 1], W[j, k + 2]
     # W <- W - R^T P^-1 R, three rows at a time: the inner loop is a vector of columns.
