@@ -62,7 +62,7 @@ from legged_dynamics.spatial.layout import get3
 
 
 @part
-def hysteresis(p, down, settings):
+def _hysteresis(p, down, settings):
     """Return whether a foot counts as in contact (1 or 0), by probability and last flag."""
     if p > settings.on:
         return 1.0
@@ -386,7 +386,7 @@ def update_contact(arrays, layout, settings, normal, dt, results):
             evidence -= settings.swing_evidence * swings[i] * _doubt_weight(
                 settings, robot.contact_levels[i, 3])
         p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
-        down = hysteresis(p, contact.flag[i], settings)
+        down = _hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]
         lifted = 1.0 - p
         if not math.isnan(given):

@@ -38,7 +38,7 @@ from legged_dynamics.contact.contact_evidence import (
 )
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.contact import foot_velocity, hysteresis
+from legged_dynamics.estimation.contact import foot_velocity
 from legged_dynamics.estimation.filter.layout import BASE, BEYOND, VECTOR, WEIGHTS
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
 from legged_dynamics.spatial.algebra import (
@@ -216,6 +216,26 @@ def _evidence_of_motion(feet, settings, scratch, states, R_WB, memory, dt):
 
 
 @part
+def _contact_flag(p, i, settings, before, motion, dt):
+    """
+    Return whether a foot counts as in contact, by its probability.
+
+    Feet cannot step as often as errors make them seem to: the more contact has changed of late,
+    the longer the mean of the probability that decides.
+    """
+    rate = motion.body[MOTION.switches] / settings.step_memory - settings.most_steps
+    patience = min(max(rate / settings.most_steps, 0.0), 1.0)
+    mean = motion.legs[i, LEG.mean]
+    time = patience * CORRELATION_TIME
+    mean += (min(dt / time, 1.0) if time > dt else 1.0) * (p - mean)
+    motion.legs[i, LEG.mean] = mean
+    off = settings.off + patience * max(settings.mean_off - settings.off, 0.0)
+    if mean > settings.on:
+        return 1.0
+    return 0.0 if mean < off else before
+
+
+@part
 def update_contact_by_motion(arrays, layout, settings, row, R_WB, on_feet, dt, results):
     """
     Update each foot's contact probability and flag by its motion and its load.
@@ -236,7 +256,7 @@ def update_contact_by_motion(arrays, layout, settings, row, R_WB, on_feet, dt, r
     if support < 0.0:       # dropped
         body[MOTION.lifted] = body[MOTION.stood] = 0.0
     share = min(dt / CORRELATION_TIME, 1.0)
-    none, best, best_p, anyone = 1.0, 0, -1.0, False
+    none, best, best_p, anyone, changes = 1.0, 0, -1.0, False, 0.0
     for i in range(nf):
         seen, load = evidence[i], clip(load_evidence[i], settings.force_evidence)
         if support < 0.0:   # in flight a foot at rest is not in contact
@@ -249,12 +269,16 @@ def update_contact_by_motion(arrays, layout, settings, row, R_WB, on_feet, dt, r
         if not math.isnan(given):
             lasted = p = bayes_update(given, 0.0)
             anyone = True
+        if (p > 0.5) != (contact.probability[i] > 0.5):
+            changes += 1.0
         legs[i, LEG.probability] = min(max(lasted, settings.least_kept), 1.0 - settings.least_kept)
         contact.probability[i] = evidence[i] = p
         none *= 1.0 - p
         if p > best_p:
             best, best_p = i, p
     lifted = body[MOTION.lifted]
+    ticks = min(dt / (settings.step_memory * settings.natural_time), 1.0)
+    body[MOTION.switches] += changes / nf - ticks * body[MOTION.switches]
     # A robot that does not fall while no foot seems to stand: its velocity is wrong.
     body[MOTION.lost] = body[MOTION.lost] + dt if support > 0.0 and none > 0.5 else 0.0
     if body[MOTION.lost] > settings.lost_time:
@@ -265,7 +289,7 @@ def update_contact_by_motion(arrays, layout, settings, row, R_WB, on_feet, dt, r
             p = min(p / (1.0 - none), 1.0 - LEAST_PROBABILITY)
         if lifted > 0.5:
             p = max((1.0 - lifted) * p, LEAST_PROBABILITY)
-        down = hysteresis(p, contact.flag[i], settings)
+        down = _contact_flag(p, i, settings, contact.flag[i], motion, dt)
         if support >= 0.0 and not anyone and i == best and p > 0.5:
             down = 1.0
         if not math.isnan(given):

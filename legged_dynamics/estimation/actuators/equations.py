@@ -63,6 +63,7 @@ class BlockConstants(NamedTuple):
     skipped: int = 1                # blocks that were left out before each
     base_correlation: int = 1
     outlier: int = 1
+    misfit_clip: int = 1
     spread_rate: int = 1
     spread_blocks: int = 1
     acceleration_noise: int = 1
@@ -289,7 +290,7 @@ def _add_swinging(x, j):
         left -= phi[k] * x.theta[x.place[j, k]]
         missed -= phi[k] * x.used[x.place[j, k]]
     # What actuators leave unexplained is there in every block; impacts are not.
-    most = c[CONSTANT.outlier] * (x.misfit[j] + x.noise[j])
+    most = c[CONSTANT.misfit_clip] * (x.misfit[j] + x.noise[j])
     x.misfit[j] += max(c[CONSTANT.spread_rate], 1.0 / (x.heard[j] + 1.0)) * (
         min(missed * missed, most) - x.misfit[j])
     spread = x.spread[6 + j]

@@ -24,6 +24,9 @@ class LearnerSettings:
     base_correlation: float = 4.0
     # Squared residual over its variance that loses weight, and that counts for it at most.
     outlier: float = 6.0
+    # The same of what the parameters in use leave of a swinging joint: legs that move while a
+    # belly bears are no swing, and at 6 a robot on its belly believes false torques.
+    misfit_clip: float = 3.0
     spread_rate: float = 0.01           # share by which a block changes the residual variances
     spread_blocks: float = 6.0          # blocks that the first guess of a variance counts for
     acceleration_noise: float = 3.0     # deviations within which an acceleration may be noise

@@ -106,6 +106,7 @@ class _MotionColumns(NamedTuple):
     fastest: int = 1        # fastest foot of late [m/s]
     slip_variance: int = 1  # of a standing foot's velocity, each component [m^2/s^2]
     noise_scale: int = 1    # noise of the base's equations as a share of the stated
+    switches: int = 1       # changes of contact of late, of each foot
     stood: int = 1          # for how long all feet have been called standing [s]
     upward: int = 1         # the base's upward velocity by its feet, at the last sample [m/s]
     rising: int = 1         # how much faster the base rises by the accelerometer [m/s]
@@ -118,6 +119,7 @@ class _LegColumns(NamedTuple):
     """Columns of ``MotionMemory.legs``, a row for each foot."""
 
     probability: int = 1    # of contact, updated by correlated samples
+    mean: int = 1           # mean of the probability of contact
     speed: int = 1          # mean speed of the contact point [m/s]
     load_rate: int = 1      # process noise of the load, of the weight after a natural time
     correction: int = 1     # sum of the load's whitened corrections

@@ -66,6 +66,8 @@ class FilterSettings:
     lost_time: float = 0.02             # s in which no foot seems to stand: velocity is lost
     step_memory: float = 10.0           # natural times in which steps are forgotten
     slip_time: float = 0.17             # s, of a standing point foot's speed and of noise's scale
+    most_steps: float = 1.5             # changes of contact of a foot in a natural time
+    mean_off: float = 0.4               # lower threshold of a mean of probabilities
     least_kept: float = 0.05            # bound of probabilities that a sample can turn
     least_load: float = 0.03            # even shares from which a sole tells of the base's motion
     speed_time: float = 0.03            # s, mean of a foot's speed
