@@ -18,6 +18,7 @@ from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot
 from legged_dynamics.ros.conversions import stamp_ns
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
+from legged_dynamics.ros.nodes.description import when_described
 from legged_dynamics.ros.nodes.lock_step import answers_of
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 
@@ -45,6 +46,7 @@ class CheckupNode(Component):
         endpoints, qos = self.common.endpoints, self.dialect.qos.best_effort(1000)
         # In lock-step, the simulator waits for this node, too.
         self._answer = answers_of(self, endpoints)
+        when_described(self, endpoints, cls.urdf, self._described)
         endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._joints, qos)
         endpoints.subscription('sensor_msgs/msg/Imu', 'imu/data', self._imu, qos)
 
