@@ -259,11 +259,7 @@ class _TopicInfo(NamedTuple):
 
 
 class _CyclonePublisher:
-    """
-    A publisher on DDS; a message without subscribers is not serialized.
-
-    While callbacks run, the number of subscriptions is that at their beginning.
-    """
+    """A publisher on DDS; while callbacks run, its subscriptions are those at their beginning."""
 
     def __init__(self, bus: CycloneBus, node: StandaloneNode, writer: DataWriter, name: str,
                  latched: bool):
@@ -275,11 +271,10 @@ class _CyclonePublisher:
 
     def count(self) -> None:
         """Ask Cyclone how many subscriptions match."""
-        # not get_matched_subscriptions: it fails when one joins between its two calls
-        self._subscriptions = self._writer.get_publication_matched_status().current_count
+        self._subscriptions = _matched(self._writer)
 
     def publish(self, msg: Any) -> None:
-        """Send a message."""
+        """Send a message; without subscribers it is not serialized."""
         if self._latched or self.get_subscription_count():
             self.publish_raw(serialize(msg, self._name))
 
