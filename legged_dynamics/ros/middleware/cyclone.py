@@ -4,8 +4,8 @@
 Nodes on Cyclone DDS with ROS 2's topic and type names: they talk to ROS 2 without ROS 2.
 
 One thread waits for data and timers and runs the callbacks one at a time, so a component's code
-never runs beside itself. Bytes are packed and unpacked by our own compiled CDR functions, and
-handed to the functions in C of Cyclone's package, below its classes for messages.
+never runs beside itself. Bytes are packed and unpacked by our own compiled CDR functions and
+handed to Cyclone through its public API.
 """
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import addressof
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from cyclonedds import core
-from cyclonedds._clayer import ddspy_take, ddspy_write
 from cyclonedds.builtin import (
     BuiltinDataReader,
     BuiltinTopicDcpsParticipant,
@@ -28,7 +26,6 @@ from cyclonedds.builtin import (
 )
 from cyclonedds.domain import Domain, DomainParticipant
 from cyclonedds.idl import IdlStruct, make_idl_struct, types
-from cyclonedds.internal import dds_c_t
 from cyclonedds.pub import DataWriter
 from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
@@ -83,39 +80,11 @@ def ros_type(dds_name: str) -> str | None:
 # -------------------------------------------------------------------------------------------------
 
 
-class _WaitSet(core.WaitSet):
-    """Waits for data and for subscriptions that come or go; calls who has waited for them."""
-
-    def __init__(self, participant: DomainParticipant):
-        super().__init__(participant)
-        self._called: dict[int, Callable[[], object]] = {}
-        self._triggered: Any = (dds_c_t.attach * _TRIGGERED)()
-
-    def add(self, entity: Any, called: Callable[[], object]) -> None:
-        """Call back when an entity has triggered, from now on."""
-        self.attach(entity)
-        self._called[addressof(self.attached[-1][1])] = called
-
-    def remove(self, entity: Any) -> None:
-        """Forget an entity."""
-        self._called.pop(next(addressof(at) for one, at in self.attached if one is entity), None)
-        self.detach(entity)
-
-    def wait_for(self, timeout_ns: int) -> None:
-        """Wait for the first trigger, and call all that have triggered."""
-        count = self._waitset_wait(self._ref, self._triggered, _TRIGGERED, timeout_ns)
-        if count < 0:
-            raise core.DDSException(count, 'while waiting')
-        for place in self._triggered[:min(count, _TRIGGERED)]:
-            self._called.get(place, bool)()
-
-
 def _matched(writer: DataWriter) -> int:
     # not get_matched_subscriptions: it fails when one joins between its two calls
     return writer.get_publication_matched_status().current_count
 
 
-_TRIGGERED = 64         # entities of a wait set that one wait tells; others come with the next
 _NODES = 'nodes='       # begins what a participant tells of itself: the names of its nodes
 _LOOK_S = 2.0           # s from a node's start until it looks for another of its name
 
@@ -124,9 +93,6 @@ def _unread(reader: Any) -> Any:
     """Return the condition that something has come that was not read."""
     return core.ReadCondition(reader, core.SampleState.NotRead | core.ViewState.Any
                               | core.InstanceState.Any)
-
-
-_ANY = core.SampleState.Any | core.ViewState.Any | core.InstanceState.Any
 
 
 class _Publications:
@@ -181,7 +147,8 @@ def _process(qos: Any) -> str:
 # -------------------------------------------------------------------------------------------------
 # Cyclone DDS's view of our messages: IDL types made from the table when first asked for.
 #
-# Cyclone needs a type to announce: its mangled ROS name and its fields. What travels is CDR.
+# Cyclone needs a type to announce (its mangled ROS name and its fields) and something to put bytes
+# in. Its own serialiser in Python is slow: the class on the wire carries bytes that are CDR.
 
 
 # no `from __future__ import annotations` here: Cyclone reads annotations as objects
@@ -192,11 +159,21 @@ _PLAIN = {'bool': bool, 'string': str}      # all others are Cyclone's, under RO
 
 @cache
 def idl_struct(name: str) -> type[IdlStruct]:
-    """Return the type by which Cyclone announces a message; opaque if it is unknown."""
+    """Return the class that carries a message's bytes (opaque if unknown) as its ``cdr``."""
     name = full_name(name)
     fields = ({entry.name: _idl_type(entry) for entry in definition(name).fields}
               if name in DEFINITIONS else {'opaque': types.uint8})
-    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields)
+    made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
+                           dataclassify=False)
+    read = classmethod(lambda cls, data, *_, **__: cls(data))
+    for method, does in (('__init__', _carry), ('serialize', lambda self, *_, **__: self.cdr),
+                         ('deserialize', read), ('deserialize_key', read)):
+        setattr(made, method, does)
+    return made
+
+
+def _carry(self: Any, cdr: bytes) -> None:
+    self.cdr = cdr
 
 
 def _idl_type(entry: Field) -> Any:
@@ -265,8 +242,10 @@ class _CyclonePublisher:
                  latched: bool):
         self._bus, self._node, self._name, self._latched = bus, node, name, latched
         self._writer: Any = writer
+        self._envelope: Any = idl_struct(name)
         writer.set_status_mask(core.DDSStatus.PublicationMatched)
-        bus.waitset.add(writer, self.count)
+        bus.waitset.attach(writer)
+        bus.publishers.append(self)
         self.count()
 
     def count(self) -> None:
@@ -280,11 +259,11 @@ class _CyclonePublisher:
 
     def publish_raw(self, cdr: bytes | bytearray) -> None:
         """Send a message that is CDR bytes already."""
-        code = ddspy_write(self._writer._ref, cdr.ljust(len(cdr) + 3 & ~3, b'\0'))
-        if code < 0:
+        try:
+            self._writer.write(self._envelope(cdr))
+        except core.DDSException as error:
             self._node.get_logger().warning(
-                f'a {self._name} was not sent: {core.DDSException(code)}',
-                throttle_duration_sec=1.0)
+                f'a {self._name} was not sent: {error}', throttle_duration_sec=1.0)
 
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
@@ -301,31 +280,26 @@ class _CyclonePublisher:
 
     def close(self) -> None:
         """Leave the bus."""
-        self._bus.waitset.remove(self._writer)
+        self._bus.waitset.detach(self._writer)
+        self._bus.publishers.remove(self)
         self._writer = None
 
 
 class _CycloneSubscription(Subscription):
-    """
-    `wakes`: whether the process wakes for its messages; else they come with others.
+    """`wakes`: whether the process wakes for its messages; else they come with others."""
 
-    `ready`: whether it has woken for them.
-    """
-
-    def __init__(self, reader: DataReader, waitset: _WaitSet, *what: Any):
+    def __init__(self, reader: DataReader, waitset: core.WaitSet, *what: Any):
         super().__init__(time.monotonic_ns, *what)
-        self.wakes, self.ready, self._waitset = False, False, waitset
+        self.wakes, self._waitset = False, waitset
         self._reader: Any = reader
-        self._condition: Any = _unread(reader)
+        self.condition: Any = _unread(reader)
         self.wake(True)
 
     def wake(self, wanted: bool) -> None:
         """Have the process wake for each message, or take them when it wakes anyway."""
-        if wanted and not self.wakes:
-            self._waitset.add(self._condition, partial(setattr, self, 'ready', True))
-        elif self.wakes and not wanted:
-            self._waitset.remove(self._condition)
-        self.wakes = wanted
+        if wanted != self.wakes:
+            (self._waitset.attach if wanted else self._waitset.detach)(self.condition)
+            self.wakes = wanted
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
@@ -333,20 +307,19 @@ class _CycloneSubscription(Subscription):
 
     def drain(self) -> int:
         """Call back with everything that has arrived, up to a batch; return how many."""
-        self.ready = False
         if self._reader is None:        # closed by a callback before it
             return 0
-        samples = ddspy_take(self._reader._ref, _ANY, _BATCH)
-        for cdr, info in samples:
-            if info.valid_data and self._reader is not None:
-                self.source_ns = info.source_timestamp
-                self.hand_over(cdr, time.time_ns())
+        samples = self._reader.take(_BATCH)
+        for sample in samples:
+            if sample.sample_info.valid_data and self._reader is not None:
+                self.source_ns = sample.sample_info.source_timestamp
+                self.hand_over(sample.cdr, time.time_ns())
         return len(samples)
 
     def close(self) -> None:
         """Leave the bus."""
         self.wake(False)
-        self._condition = self._reader = None
+        self.condition = self._reader = None
 
 
 class CycloneBus:
@@ -370,13 +343,14 @@ class CycloneBus:
         except core.DDSException as error:
             raise MiddlewareError(f'Cyclone DDS cannot join domain {number}: {error} '
                                   f'Its configuration was: {configuration}') from error
-        self.waitset: Any = _WaitSet(self._participant)
+        self.waitset: Any = core.WaitSet(self._participant)
         # beside waking the loop: an empty wait set does not wait at all
         self._wake: Any = core.GuardCondition(self._participant)
-        self.waitset.add(self._wake, bool)
+        self.waitset.attach(self._wake)
         self._publications: Any = _Publications(self._participant)
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[_CycloneSubscription] = []
+        self.publishers: list[_CyclonePublisher] = []
         self._listed: tuple[list[Any], list[_TopicInfo]] = [], []
         self._next_ns = 0       # until a timer is due
         self.stopping = self.handles = False
@@ -412,10 +386,10 @@ class CycloneBus:
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait up to ``timeout_s`` and handle messages; return how many."""
         # A timer that was made since is waited for from the next time on.
-        self.waitset.wait_for(max(0, min(round(timeout_s * 1e9), self._next_ns)))
+        triggered = self.waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_ns)))
         self.handles = True
         try:
-            return self._handle()
+            return self._handle(triggered)
         finally:
             self.handles = False
 
@@ -428,7 +402,7 @@ class CycloneBus:
         """Take everything off the bus."""
         for node in self._nodes:
             node.destroy_node()
-        self.waitset.remove(self._wake)
+        self.waitset.detach(self._wake)
         self._publications = self._wake = self.waitset = None
         self._participant = self._domain = None
 
@@ -482,9 +456,14 @@ class CycloneBus:
         except core.DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
 
-    def _handle(self) -> int:
+    def _handle(self, triggered: int) -> int:
         handled = 0
-        for subscription in [one for one in self._subscriptions if one.ready or not one.wakes]:
+        ready = [one for one in self._subscriptions if one.wakes and one.condition.triggered
+                 ] if triggered else []
+        if triggered > len(ready):      # not by data alone: subscriptions came or went
+            for publisher in self.publishers:
+                publisher.count()
+        for subscription in ready + [one for one in self._subscriptions if not one.wakes]:
             taken = subscription.drain()
             handled += taken
             if taken > _BURST:
