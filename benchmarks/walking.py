@@ -211,6 +211,35 @@ def gaits(tally: Tally, robots: Sequence[str], quick: bool) -> None:
             run(tally, name, gait, commands(gait, seconds), seconds, 'all commands')
 
 
+# m/s that a robot trots with `walking.speed`, where it is not 1.2.
+FAST = {'solo_class': 1.05, 'anymal_class': 0.9, 'hexapod': 0.3}
+
+
+def speed(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the table of the fastest trot straight ahead, from 3.5 s after its start on."""
+    print('\nFast, straight ahead\n\n| robot | gait | commanded [m/s] | walked [m/s] | drift '
+          'across [mm/s] | tilt at most [deg] | effort, 99 % [of the limit] |\n|---|---|'
+          + '---:|' * 5)
+    for name in robots:
+        fast, lab = FAST.get(name, 1.2), tally.laboratory(name, friction=0.03)
+        gait = 'tripod' if name == 'hexapod' else 'trot'
+        if lab is None:
+            continue
+        whose = f'{name}, {gait} at {fast} m/s'
+        found = tally.count(walk(lab, gait, lambda t, v=fast: (v, 0.0, 0.0), 7.6,
+                                 settings={'walking.speed': fast}), whose)
+        here = found.between(4.5, 6.1)      # it starts after 1 s, and stops 1.5 s before the end
+        texts = [found.cause] + [''] * 3
+        if not found.cause:
+            walked = found.velocity[here].mean(axis=0)
+            off = Off(100.0 * abs(walked[0] / fast - 1.0), 1e3 * abs(walked[1]))
+            tally.follow(off, whose)
+            tilt = math.degrees(np.hypot(*found.rpy[here, :2].T).max())
+            texts = [f'{walked[0]:.3f}', f'{off.drift:.0f}', f'{tilt:.1f}',
+                     f'{np.percentile(found.effort[here], 99):.2f}']
+        print(f'| {name} | {gait} | {fast} | {" | ".join(texts)} |', flush=True)
+
+
 def ground(tally: Tally, robots: Sequence[str], quick: bool) -> None:
     """Print the table of grounds, loads and delays."""
     print(f'\nGround, load and delay, trot\n\n{HEAD}')
@@ -410,7 +439,7 @@ def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
         print(f'| {path.stem} | trot | all commands | {row(found)}', flush=True)
 
 
-TABLES = {'gaits': gaits, 'ground': ground, 'pushes': pushes, 'delays': delays,
+TABLES = {'gaits': gaits, 'speed': speed, 'ground': ground, 'pushes': pushes, 'delays': delays,
           'standing': standing, 'bipeds': bipeds, 'soles': soles, 'random': random}
 
 
