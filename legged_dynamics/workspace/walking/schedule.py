@@ -114,17 +114,17 @@ class ContactSchedule:
         away = np.where(whole & (phase >= t.duty), 1.0 + t.duty - phase, t.duty - phase)
         return np.maximum(away, 0.0) * t.cycle / self.haste + max(self.held, 0.0)
 
-    def loads(self, ramp: float, lifting: bool) -> np.ndarray:
+    def loads(self, ramp: float, dt: float, lifting: bool) -> np.ndarray:
         """Return the largest normal force of each foot: it grows after touch-down (nf,) [N]."""
         t, most = self.timing, [math.inf] * len(self.legs)
         for i, (leg, offset) in enumerate(zip(self.legs, t.offsets.tolist())):
             part = 0.0 if leg.swing is not None else CONTACT.firm if leg.loose else 1.0
             if part == 1.0 and not self._soles:
                 if leg.since < ramp and self._ran:
-                    part = leg.since / ramp
+                    part = (leg.since + dt) / ramp
                 left = (t.duty - (self.clock + offset) % 1.0) * t.cycle
                 if 0.0 < left < ramp and lifting:
-                    part = min(part, left / ramp)
+                    part = min(part, (left + dt) / ramp)
             if part < 1.0:
                 most[i] = part * self._weight
         return np.array(most)

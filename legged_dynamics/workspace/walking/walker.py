@@ -322,7 +322,7 @@ class Walker:
         floor.feel(state.foot_position, schedule.trusted, min(1.0, dt / SETTLED))
         # A body that a push throws over falls while its feet may not bear yet.
         ramp = 0.0 if self.state is Walking.RECOVER else self.settings.ramp
-        most = schedule.loads(ramp, lifting)
+        most = schedule.loads(ramp, dt, lifting)
         if not self.walking:
             target = self.led or BodyTarget(np.concatenate([self._packed(state)[:12],
                                                             np.zeros(12)]))
