@@ -9,7 +9,7 @@ of the field, 2 % of torque gain, joint friction of 3 % of the effort limits tha
 does not know, and 5 ms from a sample to its efforts. Robots whose descriptions are not installed
 are left out and named. The exit code is 1 where a robot fell, 2 where nothing was run. A simulated
 second takes about half a second: all tables an hour and three quarters of one core, with
-``--sequences 10`` forty minutes.
+``--sequences 10`` forty minutes, ``--quick --seeds 1 --robots go2,anymal_class,g1`` ten.
 """
 from __future__ import annotations
 
@@ -211,6 +211,35 @@ def gaits(tally: Tally, robots: Sequence[str], quick: bool) -> None:
             run(tally, name, gait, commands(gait, seconds), seconds, 'all commands')
 
 
+# m/s that a robot trots with `walking.speed`, where it is not 1.2.
+FAST = {'solo_class': 1.05, 'anymal_class': 0.9, 'hexapod': 0.3}
+
+
+def speed(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the table of the fastest trot straight ahead, from 3.5 s after its start on."""
+    print('\nFast, straight ahead\n\n| robot | gait | commanded [m/s] | walked [m/s] | drift '
+          'across [mm/s] | tilt at most [deg] | effort, 99 % [of the limit] |\n|---|---|'
+          + '---:|' * 5)
+    for name in robots:
+        fast, lab = FAST.get(name, 1.2), tally.laboratory(name, friction=0.03)
+        gait = 'tripod' if name == 'hexapod' else 'trot'
+        if lab is None:
+            continue
+        whose = f'{name}, {gait} at {fast} m/s'
+        found = tally.count(walk(lab, gait, lambda t, v=fast: (v, 0.0, 0.0), 7.6,
+                                 settings={'walking.speed': fast}), whose)
+        here = found.between(4.5, 6.1)      # it starts after 1 s, and stops 1.5 s before the end
+        texts = [found.cause] + [''] * 3
+        if not found.cause:
+            walked = found.velocity[here].mean(axis=0)
+            off = Off(100.0 * abs(walked[0] / fast - 1.0), 1e3 * abs(walked[1]))
+            tally.follow(off, whose)
+            tilt = math.degrees(np.hypot(*found.rpy[here, :2].T).max())
+            texts = [f'{walked[0]:.3f}', f'{off.drift:.0f}', f'{tilt:.1f}',
+                     f'{np.percentile(found.effort[here], 99):.2f}']
+        print(f'| {name} | {gait} | {fast} | {" | ".join(texts)} |', flush=True)
+
+
 def ground(tally: Tally, robots: Sequence[str], quick: bool) -> None:
     """Print the table of grounds, loads and delays."""
     print(f'\nGround, load and delay, trot\n\n{HEAD}')
@@ -231,16 +260,17 @@ def ground(tally: Tally, robots: Sequence[str], quick: bool) -> None:
             f'unseen steps of {100 * step:.0f} cm', scenery=bumps(step))
 
 
-def pushes(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+def pushes(tally: Tally, robots: Sequence[str], quick: bool, seeds: int = 3) -> None:
     """Print the table of pushes."""
     print('\nPushes: furthest from where it stood, or most tilt while it trots at 0.2 m/s; '
           f'a figure a seed\n\n{PUSHED}')
     for name in robots:
         for title, gait, part, duration in (('standing, 40 % for 0.3 s', 'stand', 0.4, 0.3),
                                             ('standing, 60 % for 0.3 s', 'stand', 0.6, 0.3),
-                                            ('trotting, 40 % for 0.2 s', 'trot', 0.4, 0.2)):
+                                            ('trotting, 40 % for 0.2 s', 'trot', 0.4, 0.2)
+                                            )[1 if quick and name != 'hexapod' else 0:]:
             if name != 'hexapod' or gait == 'stand':
-                _push_from_all_sides(tally, name, title, gait, part, duration, 1 if quick else 3)
+                _push_from_all_sides(tally, name, title, gait, part, duration, seeds)
 
 
 PUSHED = '| robot | case | ahead | back | left | right |\n|---|---|---:|---:|---:|---:|'
@@ -257,26 +287,27 @@ def _push_from_all_sides(tally: Tally, name: str, title: str, gait: str, part: f
             if lab is None:
                 return
             whose = f'{name}, {title}, {side}, seed {seed}'
-            found = tally.count(walk(lab, gait, lambda t: (0.2, 0.0, 0.0), 6.0,
-                                     [Push(2.0, duration, part * np.array(way))]), whose)
-            texts.append(_after_push(tally, found, gait, whose))
+            at = 2.0 if gait != 'stand' else 1.0
+            found = tally.count(walk(lab, gait, lambda t: (0.2, 0.0, 0.0), at + 3.5,
+                                     [Push(at, duration, part * np.array(way))]), whose)
+            texts.append(_after_push(tally, found, gait, whose, at))
         sides.append('; '.join(texts))
     print(f"| {name} | {title} | {' | '.join(sides)} |", flush=True)
 
 
-def _after_push(tally: Tally, found: Run, gait: str, whose: str) -> str:
-    """Return how far a standing robot went after 2 s, or how far a walking one tilted; note it."""
+def _after_push(tally: Tally, found: Run, gait: str, whose: str, at: float) -> str:
+    """Return how far a standing robot went since, or how far a walking one tilted; note it."""
     if found.cause:
         return found.cause
-    after = found.between(2.0, 9.0)
+    after = found.between(at, 9.0)
+    tilt = math.degrees(np.hypot(*found.rpy[after, :2].T).max())
     if gait != 'stand':
-        tilt = math.degrees(np.hypot(*found.rpy[after, :2].T).max())
         tally.note('tilt {:.1f} deg after a push', tilt, whose)
         return f'{tilt:.1f} deg'
     away = found.position[after] - found.position[after][0]
     distance = 1e3 * float(np.linalg.norm(away, axis=1).max())
     tally.note('{:.0f} mm away after a push', distance, whose)
-    return f'{distance:.0f} mm{"" if found.bearing.all() else ", steps"}'
+    return f'{distance:.0f} mm, {tilt:.1f} deg{"" if found.bearing.all() else ", steps"}'
 
 
 def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
@@ -291,14 +322,14 @@ def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                 min(seconds, 8.0) if quick else seconds, title)
 
 
-def soles(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+def soles(tally: Tally, robots: Sequence[str], quick: bool, seeds: int = 3) -> None:
     """Print the table of pushes while standing on two soles."""
     print('\nPushes of 20 % of the weight while standing: how far it went, with steps or without; '
           f'a figure a seed\n\n{PUSHED}')
     for name in robots:
-        for duration in (0.2, 0.3):
+        for duration in (0.3,) if quick else (0.2, 0.3):
             _push_from_all_sides(tally, name, f'20 % for {duration} s', 'stand', 0.2, duration,
-                                 1 if quick else 3)
+                                 seeds)
 
 
 DELAYS = (10, 15, 20, 25, 30, 35, 40)       # ms in all
@@ -306,13 +337,14 @@ DELAYS = (10, 15, 20, 25, 30, 35, 40)       # ms in all
 
 def delays(tally: Tally, robots: Sequence[str], quick: bool) -> None:
     """Print the table of delays that the walker does not slow down for, up to the first fall."""
+    lates = DELAYS[1::2] if quick else DELAYS
     print('\n(0.3 m/s, 0.2 rad/s), (0.1 m/s, 0.2 rad/s) on two soles, all efforts late: the most '
           'tilt from 1.5 s on [deg],\nand what a walker says that knows of it\n\n| robot | gait | '
-          f'{" ms | ".join(map(str, DELAYS))} ms |\n|---|---|' + '---:|' * len(DELAYS))
+          f'{" ms | ".join(map(str, lates))} ms |\n|---|---|' + '---:|' * len(lates))
     for name in robots:
         for gait in ('steps',) if name in BIPEDS else ('trot', 'walk'):
             velocity, texts = (0.1 if name in BIPEDS else 0.3, 0.0, 0.2), list[str]()
-            for late in DELAYS[:2] if quick else DELAYS:
+            for late in lates:
                 lab = tally.laboratory(name, delay=1e-3 * late)
                 if lab is None or name == 'hexapod':
                     break
@@ -328,7 +360,7 @@ def delays(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                 says = walker.troubles.rpartition(': ')[2]
                 texts[-1] = f'{tilt:.1f}, {says}' if says else f'{tilt:.1f}'
             if texts:
-                texts += [''] * (len(DELAYS) - len(texts))
+                texts += [''] * (len(lates) - len(texts))
                 print(f'| {name} | {gait} | {" | ".join(texts)} |', flush=True)
 
 
@@ -366,7 +398,7 @@ def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
 
 def random(tally: Tally, robots: Sequence[str], quick: bool, count: int = 100) -> None:
     """Print how many of many random commands end in a fall."""
-    count = 3 if quick else count
+    count = min(count, 3) if quick else count
     print('\nSequences of random commands of 20 s; speeds are the means of a whole sequence\n\n'
           '| robot | sequences | falls | error of the mean speed at most [%] |\n'
           '|---|---:|---:|---:|')
@@ -407,7 +439,7 @@ def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
         print(f'| {path.stem} | trot | all commands | {row(found)}', flush=True)
 
 
-TABLES = {'gaits': gaits, 'ground': ground, 'pushes': pushes, 'delays': delays,
+TABLES = {'gaits': gaits, 'speed': speed, 'ground': ground, 'pushes': pushes, 'delays': delays,
           'standing': standing, 'bipeds': bipeds, 'soles': soles, 'random': random}
 
 
@@ -421,8 +453,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                         help='walk the robots of these URDFs instead, as new-robot describes them')
     parser.add_argument('--sequences', type=int, default=100,
                         help='random sequences of commands a robot')
+    parser.add_argument('--seeds', type=int, default=3, help='of the pushes: 3')
     args = parser.parse_args(argv)
-    tables = TABLES | {'random': partial(random, count=args.sequences)}
+    tables = TABLES | {'random': partial(random, count=args.sequences),
+                       'pushes': partial(pushes, seeds=args.seeds),
+                       'soles': partial(soles, seeds=args.seeds)}
     tally, robots = Tally(), args.robots.split(',')
     for asked, known in ((args.only.split(','), TABLES), (robots, EVERY)):
         if unknown := sorted({*asked} - {*known}):

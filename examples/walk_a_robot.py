@@ -18,6 +18,7 @@ model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
 estimator, odometry = GroundReactionEstimator(model, config), LegOdometry(model, config)
 controller, walker = WorkspaceController(model, config), make_walker(model, config)
 walker.configure({'gait': walker.usual})    # a trot, or the steps of two soles
+walker.check(walker.gait)   # says what feet and legs a robot needs for it
 to_model = [robot.plant.joints.index(name) for name in model.joint_names]
 while robot.time < 4.0 and not robot.fallen:
     s = robot.read()

@@ -645,7 +645,7 @@ class RobotConfig:
         if self.imu_link and model.frame(self.imu_link).body != 0:
             raise ConfigurationError(
                 f'robot.imu_link: {who} expects an IMU fixed to the base {model.base_link!r}, got '
-                f'{self.imu_link!r}, which moves against it')
+                f'{self.imu_link!r}, which moves against it; name a link of an IMU on the base')
 
 
 def _tuples(settings: CheckedSettings) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import codecs
 import math
 import re
 import stat
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -499,7 +500,9 @@ def inertial_element(inertia: Inertia) -> ElementTree.Element:
 def _rpy(pose: Transform) -> np.ndarray:
     from scipy.spatial.transform import Rotation  # slow to import
 
-    return Rotation.from_matrix(pose.R).as_euler('xyz')
+    with warnings.catch_warnings():     # of an axis at 90 deg any of its angles is right
+        warnings.simplefilter('ignore')
+        return Rotation.from_matrix(pose.R).as_euler('xyz')
 
 
 def _words(values: np.ndarray) -> str:

@@ -252,6 +252,8 @@ def _check_plant(model: RobotModel, config: RobotConfig) -> None:
         ('feet', config.feet), ('nominal_position', config.nominal_position)) if not given]
     if len({(foot.kind, foot.radius) for foot in config.feet}) > 1:
         wrong.append('robot.foot_types: the simulator expects feet of one kind and size')
+    if any(foot.radius == 0.0 and foot.edges[0] == foot.edges[1] for foot in config.feet):
+        wrong.append('robot.foot_radius: the simulator expects balls larger than 0 m')
     extra = {frame.name: frame.parent for frame in config.foot_frames}
     for key, names in (('base_link', [config.base_link]), ('imu_link', [config.imu_link]),
                        ('feet', [extra.get(foot.link, foot.link) for foot in config.feet])):

@@ -98,6 +98,12 @@ def test_wrong_length_of_a_drive_property_is_refused():
         Plant.from_parameters(parameters, '')
 
 
+def test_a_ball_without_a_radius_has_nothing_to_stand_on():
+    parameters = read_parameter_file(ROBOTS / 'solo_class.yaml') | {'robot.foot_radius': 0.0}
+    with pytest.raises(ConfigurationError, match='robot.foot_radius'):
+        Plant.from_parameters(parameters, (ROBOTS / 'solo_class.urdf').read_text())
+
+
 def test_missing_and_misspelt_keys_are_named():
     parameters = read_parameter_file(ROBOTS / 'solo_class.yaml')
     with pytest.raises(ConfigurationError, match=r'Did you mean simulation\.gait\.duty'):

@@ -181,9 +181,11 @@ class Reach:
     it can be raised where it stands.
     """
 
+    WAYS, PARTS = 12, 8     # resolution: directions, and parts of the furthest that are tried
+
     def __init__(self, legs: SwingLegs, stance: Stance, q: np.ndarray, ends: np.ndarray,
                  most: float):
-        n, self._angles = len(stance.feet), np.linspace(0.0, 2.0 * math.pi, 13)
+        n, self._angles = len(stance.feet), np.linspace(0.0, 2.0 * math.pi, self.WAYS + 1)
         ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles[:-1]]
         self.far = np.column_stack([self._search(legs, stance.feet, q, ends, most * way)
                                     for way in ways])
@@ -191,12 +193,12 @@ class Reach:
         self.high = self._search(legs, stance.feet, q, ends, np.array([0.0, 0.0, most]))
         self.high = np.where(self.high > 0.0, self.high, most).reshape(n)
 
-    @staticmethod
-    def _search(legs: SwingLegs, feet: np.ndarray, q: np.ndarray, ends: np.ndarray,
+    @classmethod
+    def _search(cls, legs: SwingLegs, feet: np.ndarray, q: np.ndarray, ends: np.ndarray,
                 way: np.ndarray) -> np.ndarray:
-        """Return how far all feet come along a way at once, in eighths from where they are."""
+        """Return how far all feet come along a way at once, from where they are."""
         found, far = np.zeros(len(feet)), np.ones(len(feet), bool)
-        for part in np.linspace(0.125, 1.0, 8):
+        for part in np.linspace(1.0 / cls.PARTS, 1.0, cls.PARTS):
             q, reached = legs.standing_at(q, feet + part * way)
             far &= reached & legs.within(q, ends)
             if not far.any():

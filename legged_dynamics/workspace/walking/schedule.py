@@ -114,21 +114,17 @@ class ContactSchedule:
         away = np.where(whole & (phase >= t.duty), 1.0 + t.duty - phase, t.duty - phase)
         return np.maximum(away, 0.0) * t.cycle / self.haste + max(self.held, 0.0)
 
-    def loads(self, ramp: float, lifting: bool) -> np.ndarray:
+    def loads(self, ramp: float, dt: float, lifting: bool) -> np.ndarray:
         """Return the largest normal force of each foot: it grows after touch-down (nf,) [N]."""
         t, most = self.timing, [math.inf] * len(self.legs)
         for i, (leg, offset) in enumerate(zip(self.legs, t.offsets.tolist())):
-            part = 1.0
-            if leg.swing is not None:
-                part = 0.0
-            elif leg.loose:
-                part = CONTACT.firm
-            elif not self._soles:
+            part = 0.0 if leg.swing is not None else CONTACT.firm if leg.loose else 1.0
+            if part == 1.0 and not self._soles:
                 if leg.since < ramp and self._ran:
-                    part = 0.05 + leg.since / ramp
+                    part = (leg.since + dt) / ramp
                 left = (t.duty - (self.clock + offset) % 1.0) * t.cycle
                 if 0.0 < left < ramp and lifting:
-                    part = min(part, 0.05 + left / ramp)
+                    part = min(part, (left + dt) / ramp)
             if part < 1.0:
                 most[i] = part * self._weight
         return np.array(most)
@@ -172,10 +168,10 @@ class ContactSchedule:
         leg.part += dt * self.haste / self.timing.swing_time
         leg.over = leg.over + dt if leg.part >= 1.0 else 0.0
         up, across = directions(state.up, leg.turn, force)
-        firm = leg.part > 0.5 and felt and up > max(c.firm * self._weight, across)
+        firm = leg.part > 1.0 - leg.part and felt and up > max(c.firm * self._weight, across)
         leg.firm = leg.firm + dt if firm else 0.0
         nearly = leg.part > 1.0 - STEPS.fixed
-        if across > max(c.firm * self._weight, up) and leg.part > 0.1 and not nearly:
+        if across > max(c.firm * self._weight, up) and leg.since > SETTLED and not nearly:
             leg.swing.rise(settings.lowering * height * dt, 2.0 * settings.clearance * height)
         # From when its foothold stays any touch is the ground, planned or late.
         if felt and (nearly or leg.firm > c.lasting):
@@ -207,7 +203,7 @@ class ContactSchedule:
         self._ran = True
         self.landed.append(foot)
         # A foot that lands a little early keeps the time of its step, others begin the next one.
-        ahead = 0.75 * t.swing_time - leg.part * t.swing_time
+        ahead = (1.0 - STEPS.fixed - leg.part) * t.swing_time
         if leg.early and ahead > 0.0 and self._soles:
             self.clock = (self.clock + ahead / t.cycle) % 1.0
         self.haste = 1.0

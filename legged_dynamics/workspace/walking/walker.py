@@ -322,7 +322,7 @@ class Walker:
         floor.feel(state.foot_position, schedule.trusted, min(1.0, dt / SETTLED))
         # A body that a push throws over falls while its feet may not bear yet.
         ramp = 0.0 if self.state is Walking.RECOVER else self.settings.ramp
-        most = schedule.loads(ramp, lifting)
+        most = schedule.loads(ramp, dt, lifting)
         if not self.walking:
             target = self.led or BodyTarget(np.concatenate([self._packed(state)[:12],
                                                             np.zeros(12)]))
@@ -369,8 +369,7 @@ class Walker:
         elif now is Walking.WALK:
             schedule.timing = self._gait_timing = self._timing(self.settings.gait)
         elif now is Walking.RECOVER:
-            schedule.timing = self._timing(
-                self.usual, 1.0 if self._composite else STEPS.shortest)
+            schedule.timing = self._timing(self.usual, 1.0 if self._composite else STEPS.shortest)
         if before is not Walking.STAND or now is Walking.SIT:
             return
         self._pushes.reset()
@@ -391,7 +390,7 @@ class Walker:
             if reference.plan.left > 0.0 and math.hypot(*off.tolist()) > self._beside:
                 coming = body.divergent     # the weight moves back from the last step, as planned
             if first is None and must_step(reference.soles(state, schedule.bearing), middle,
-                                           coming, reference.yaw, self._tolerated):
+                                           coming, reference.yaw, SUPERVISOR.kept * self.height):
                 # With the foot of the side to which the body falls.
                 across = (body.divergent - middle) @ (
                     state.foot_position[0] - state.foot_position[1])[:2]
@@ -440,11 +439,6 @@ class Walker:
         """Distance of a foot from its place beside the other at which it counts as there [m]."""
         assert self._stance is not None
         return 0.25 * self._stance.width
-
-    @property
-    def _tolerated(self) -> float:
-        """How far beside a sole a push may take the capture point of a body that stands [m]."""
-        return SUPERVISOR.kept * self.height
 
     @property
     def _hurries(self) -> bool:
@@ -512,8 +506,11 @@ class Walker:
         dcm = pressure = None
         if schedule.timing.single:
             reference.plan.left -= dt
-            swinging = schedule.swinging
-            goal = schedule.legs[swinging[0]].goal if swinging else None
+            if max(leg.since for leg in schedule.legs) > schedule.timing.cycle:
+                # Way from which a foot that has not stepped yet keeps the body is not made up for.
+                gap = speed @ (reference.place - reference.sway) / max(speed @ speed, 1e-9)
+                reference.place = reference.place - max(gap, 0.0) * speed
+            goal = next((schedule.legs[i].goal for i in schedule.swinging), None)
             shifts = self._coming(state, self._course(body, speed),
                                   None if goal is None else goal[:2])
             dcm, pressure = divergent_start(shifts, body.omega), shifts[0].start
@@ -564,7 +561,7 @@ class Walker:
         slow = np.abs(self.velocity).max() <= SUPERVISOR.slow
         if self.state is Walking.RECOVER:
             slow = not must_step(reference.soles(state, schedule.bearing), middle,
-                                 body.divergent, reference.yaw, self._tolerated)
+                                 body.divergent, reference.yaw, SUPERVISOR.kept * self.height)
         if slow and math.hypot(*off.tolist()) < self._beside:
             schedule.held = math.inf
             reference.plan.begin(places[1 - foot].copy(), REFERENCE.shift / body.omega)
