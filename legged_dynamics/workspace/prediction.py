@@ -35,7 +35,7 @@ class StatePredictor:
         self._accelerations: deque[np.ndarray] = deque(maxlen=KEPT)
 
     def note(self, stamp_ns: int, acceleration: np.ndarray) -> None:
-        """Keep the accelerations (6 + nv,) of a command: base in its axes, then joints."""
+        """Keep accelerations (6 + nv,) that act from a time: base in its axes, then joints."""
         if self._stamps and stamp_ns <= self._stamps[-1]:
             self.reset()
         self._stamps.append(stamp_ns)
@@ -44,12 +44,10 @@ class StatePredictor:
     def predict(self, state: BodyState, measurement: Measurement, age: float
                 ) -> tuple[BodyState, Measurement]:
         """Return state and measurement an ``age`` [s] later; feet stay where they stand."""
-        first = state.stamp_ns - round(age * 1e9)
-        if age <= 0.0 or not self._stamps or self._stamps[0] > first:
+        if age <= 0.0 or not self._stamps or self._stamps[0] > state.stamp_ns:
             return state, measurement
-        stamps = np.array(self._stamps)
-        # The command of a stamp acts from an age after it on, until the next one does.
-        begin = np.clip((stamps - first) * 1e-9, 0.0, age)
+        # A command acts until the next one does, however old the measurement of each was.
+        begin = np.clip((np.array(self._stamps) - state.stamp_ns) * 1e-9, 0.0, age)
         end = np.append(begin[1:], age)
         acting = end > begin
         a = np.array(self._accelerations)[acting]

@@ -405,6 +405,10 @@ class Walker:
     def _lifting(self, state: BodyState) -> bool:
         """Return whether feet are to lift: also to stop, until the body is slow."""
         if self.state is Walking.HALT and self._composite is None:
+            assert self._stance
+            # Late steps disturb: a body that four feet can hold is held where they are.
+            if self._late > 0.5:
+                return self._pushes.leaves(state, self._stance.pendulum(state).divergent)
             return bool(np.abs(self.velocity).max() > SUPERVISOR.slow
                         or math.hypot(*state.twist[:2].tolist()) > SUPERVISOR.fast)
         return self.walking
