@@ -3,10 +3,9 @@
 """
 StatePredictor: the state at the time at which efforts reach the motors.
 
-A command that answers a measurement acts some milliseconds after it. Meanwhile the motors get the
-commands before it, whose accelerations are known: those that inverse dynamics was asked for, less
-what the feet could not give. The state is carried over that time by them (a predictor of Smith's
-kind, 1957, with the model that computes the efforts).
+A command acts some milliseconds after the measurement that it answers. Meanwhile the motors get
+those before it, whose accelerations are known: what inverse dynamics was asked for, less what the
+feet could not give. They carry the state over that time (as in Smith's predictor, 1957).
 """
 from __future__ import annotations
 
@@ -36,8 +35,8 @@ class StatePredictor:
 
     def note(self, stamp_ns: int, acceleration: np.ndarray) -> None:
         """Keep accelerations (6 + nv,) that act from a time: base in its axes, then joints."""
-        if self._stamps and stamp_ns <= self._stamps[-1]:
-            self.reset()
+        while self._stamps and stamp_ns <= self._stamps[-1]:    # what a newer one has replaced
+            self._stamps.pop(), self._accelerations.pop()
         self._stamps.append(stamp_ns)
         self._accelerations.append(acceleration)
 
@@ -56,8 +55,8 @@ class StatePredictor:
         further = (step * (age - 0.5 * (begin + end)[acting])) @ a
         v, R = np.asarray(measurement.velocity), state.rotation
         move = state.twist * age + further[:6]
-        turned = R @ rotation_from_vector(move[3:])
-        return (replace(state, position=state.position + R @ move[:3], rotation=turned,
+        return (replace(state, position=state.position + R @ move[:3],
+                        rotation=R @ rotation_from_vector(move[3:]),
                         twist=state.twist + faster[:6]),
                 replace(measurement, position=measurement.position + v * age + further[6:],
                         velocity=v + faster[6:]))

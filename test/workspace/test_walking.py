@@ -542,14 +542,16 @@ def test_a_late_loop_halts_without_a_step_where_its_feet_hold_the_body(anymal, s
     walker = make_walker(model, config, {'gait': 'trot'})
     walker.update(state, measurement, np.ones(4, bool), np.zeros((4, 3)))
     walker._supervisor.state, walker.age = Walking.HALT, age
-    assert walker._lifting(replace(state, twist=np.array([speed, 0, 0, 0, 0, 0]))) == lifts
+    state = replace(state, twist=np.array([speed, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    assert walker._lifting(state, walker._stance.pendulum(state)) == lifts
 
 
 def test_a_state_is_carried_over_a_time_that_has_just_changed():
     """What acted until now is known by when it began to act, not by how old its sample was."""
     predictor, state = StatePredictor(), SimpleState(0, np.zeros(3), np.eye(3), np.zeros(6))
     for ms in range(0, 40, 2):      # of samples that were not late
-        predictor.note(ms * 1_000_000, np.eye(8)[0] * (1.0 if ms < 10 else 3.0))
+        for a in (7.0, 1.0 if ms < 10 else 3.0):    # two samples came at once
+            predictor.note(ms * 1_000_000, a * np.eye(8)[0])
     state, _ = predictor.predict(state, Measurement(0, np.zeros(2), np.zeros(2)), 0.03)
     assert state.twist[0] == pytest.approx(0.01 + 3.0 * 0.02)
 

@@ -26,12 +26,7 @@ from legged_dynamics.ros.nodes.robot_component import (
     Shutdown,
     SteadyClock,
 )
-from legged_dynamics.ros.nodes.safety_report import (
-    INACTIVE,
-    EffortPublisher,
-    SafetyReport,
-    others_at_motors,
-)
+from legged_dynamics.ros.nodes.safety_report import INACTIVE, EffortPublisher, SafetyReport
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog, LastEfforts, place_of
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import Setting
@@ -194,7 +189,7 @@ class EffortWatchdogNode(Component):
         self._tell(now, '' if self._active else INACTIVE)
 
     def _look_for_others(self) -> None:
-        self._others = others_at_motors(self.node)
+        self._others = self.common.others_at_motors()
 
     def _pass_on(self, now: int) -> None:
         assert self.watchdog is not None

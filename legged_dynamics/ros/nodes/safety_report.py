@@ -56,11 +56,6 @@ class SafetyReport:
             dialect, level, self._name, message, values, self._hardware)]))
 
 
-def others_at_motors(node: Any) -> list[str]:
-    """Return who publishes efforts to the motors beside a node."""
-    return [one.who for one in node.publications(COMMANDS)]
-
-
 class EffortPublisher(PreparedByKey):
     """Publishes efforts for the motors, with their sender and a number (`convert.command`)."""
 
@@ -102,7 +97,7 @@ class WatchdogMonitor(Diagnosed):
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Judge the `watchdog`, or the `motors` where others command them too."""
         if not self.watchdog:
-            others = others_at_motors(self._common.node)
+            others = self._common.others_at_motors()
             return {'motors': ('WARN', 'others publish to the motors too: '
                                + ', '.join(others))} if others else {}
         if self._heard_ns is None:

@@ -151,10 +151,8 @@ class _BodyWalk:
 
     def age(self, stamp: int) -> float:
         """Return the time from a measurement to its effort at the motor [s]."""
-        if (given := self._parameters['walking.delay']) >= 0.0:
-            self.walker.age = given
-            return float(given)
-        age = (self._now.wall() - stamp) * 1e-9
+        given = float(self._parameters['walking.delay'])
+        age = given if given >= 0.0 else (self._now.wall() - stamp) * 1e-9
         age = age if 0.0 <= age <= FOREIGN else 0.0
         self.walker.age += FOLLOWED * (age - self.walker.age)
         return age
