@@ -344,7 +344,8 @@ class EffortGuard:
         if self.state is GuardState.SITTING and (passed >= duration or self._is_tilted()
                                                  or not fresh):
             self.state, self._since_ns, passed = GuardState.DAMPING, now_ns, 0
-        if self.settings.latch and (passed >= duration or (not fresh and passed >= GUARD.blind_ns)):
+        over = passed >= duration or (not fresh and passed >= GUARD.blind_ns)
+        if self.settings.latch and over:
             self.state = GuardState.LATCHED
             return self._silent(fault)
         if self.state is GuardState.SITTING:
