@@ -74,9 +74,9 @@ class Recorded:
     """
     Publishes on ``~/answer`` the stamp up to which all given topics are recorded.
 
-    Message order is kept only within a topic, and one topic may lag for seconds; a
-    simulator that waits for the slowest bounds this drift in a bag. Messages must begin
-    with a header; without topics nothing is published.
+    Message order is kept only within a topic, and one may lag for seconds; a simulator that waits
+    for the slowest bounds this drift in a bag. Messages must begin with a header; without topics
+    nothing is published.
     """
 
     def __init__(self, topics: Sequence[str], publisher: Callable[..., Any], dialect: Any):

@@ -67,8 +67,7 @@ class StanceWatch:
     def __init__(self, model: RobotModel, feet: Sequence[str], turn: float,
                  R_BI: np.ndarray | None = None):
         self._model, self._feet = model, tuple(feet)
-        # Two soles rock on their edges when the robot is pushed: they say nothing of the gyro.
-        self._turn = turn if len(feet) >= STANCE.feet else 0.0
+        self._turn = turn if len(feet) >= STANCE.feet else 0.0      # two soles rock when pushed
         self._R = np.eye(3) if R_BI is None else R_BI
         self.reset()
 
