@@ -194,6 +194,8 @@ def _instead(effort: Callable[[Any, int], float]) -> Callable:
     return law
 
 
+# Why nothing in use keeps some from falling.
+BLIND = {('hip', 'frozen'): 'it moves its foot along the ground, where no plane tells its place'}
 LAWS: dict[str, Callable] = {
     'held by what is known (in use)': _held,
     'efforts without feedback': _alone,
@@ -237,6 +239,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     bad = int((found > (SOFT, UPRIGHT)).any(axis=1).sum())
                     texts.append('{:.2f}, {:.0f}'.format(*found.max(axis=0))
                                  + f'; {bad} fall' * bool(bad))
+                    if bad and law is _held and (joint, fault) in BLIND:
+                        texts[-1] += f': {BLIND[joint, fault]}'
                     runs, falls = runs + len(found), falls + (bad if law is _held else 0)
                 print(f'| {name} | {joint} | {fault} | {" | ".join(texts)} |', flush=True)
     print(f'\nfaults_joint: {runs} runs, {falls} falls by the law in use')

@@ -10,8 +10,8 @@ one that ``legged-dynamics run`` would choose; LEGGED_DYNAMICS_MIDDLEWARE overru
 core is CPU time of the node's process, all threads, over the time that the samples span at their
 rate, however long a busy machine takes for them. Delays do depend on what else runs. Beside it
 stand the machine's load and, as a measure of its processor, what Pinocchio's ``rnea`` takes for
-the quadruped (null where it is not installed). ``--pair`` measures body controller and simulated
-robot instead, in lock-step.
+the quadruped. ``--pair`` measures body controller and simulated robot instead, in lock-step;
+``--nodes`` controller, estimator and watchdog, each also in calls of ``rnea``, timed meanwhile.
 """
 import argparse
 import json
@@ -219,30 +219,43 @@ def many_legged(folder, legs=8, joints=6):
     return yaml, urdf
 
 
-def measure_pair(rate, seconds):
-    """Return the load of simulated robot and body controller in lock-step, as a dictionary."""
+THROUGH = '-r', 'effort_controller/commands:=effort_watchdog/commands'
+NODES = {'workspace_controller': THROUGH, 'effort_watchdog': (), NODE: ()}
+
+
+def measure_nodes(rate, seconds, nodes):
+    """Return the load of simulated robot and nodes with arguments, in lock-step: a dictionary."""
     yaml, urdf = robot_files('anymal_class')
     with DomainLease() as lease:
         environment = lease.environment()
         bus, samples = Bus(environment), []
         bus.listen('sensor_msgs/msg/JointState', '/joint_states', lambda cdr: samples.append(0))
+        # For the watchdog, which has no IMU: time begins when each that answers could hear all.
+        bus.listen('sensor_msgs/msg/Imu', '/imu/data', lambda cdr: None)
 
         def start(node, *arguments):
             return subprocess.Popen(
                 [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
                  '--params-file', str(yaml), '-p', f'robot_description:={urdf}', *arguments],
                 env={**os.environ, **environment})
+        answers = ', '.join(f'/{name}/answer' for name in nodes)
         processes = [
             start('simulated_robot', '-p', 'schedule:=stand 100000', '-p',
                   f'simulation.rate:={rate}', '-p', 'lock_step.speed:=0.0', '-p',
-                  'lock_step.answers:=[/workspace_controller/answer]'),
-            start('workspace_controller', '-p', 'use_sim_time:=true', '-p', f'rate:={rate}')]
+                  f'lock_step.answers:=[{answers}]'),
+            *(start(name, '-p', 'use_sim_time:=true', *arguments)
+              for name, arguments in nodes.items())]
+        compared, units = rnea(), []
         try:
             while len(samples) < WARM_UP * rate:
                 bus.spin(0.1)
             before, count = [cpu_seconds(p.pid) for p in processes], len(samples)
             while len(samples) < count + seconds * rate:
                 bus.spin(0.1)
+                began = time.process_time()
+                for _ in range(100):
+                    compared()
+                units.append(1e4 * (time.process_time() - began))
             span = (len(samples) - count) / rate
             load = [(cpu_seconds(p.pid) - b) / span for p, b in zip(processes, before)]
             still_there(processes)
@@ -250,22 +263,28 @@ def measure_pair(rate, seconds):
             for process in processes:
                 process.kill()
                 process.wait()
+    unit = float(np.median(units))
     return {'backend': choose_backend(), 'rate': rate, 'simulated s': round(span, 1),
-            'robot': round(load[0], 3), 'controller': round(load[1], 3)}
+            'rnea_us meanwhile': round(unit, 2), **{
+                name: f'{share:.3f} of a core, {1e6 * share / rate / unit:.0f} rnea a sample'
+                for name, share in zip(('robot', *nodes), load)}}
+
+
+def rnea():
+    """Return a call of Pinocchio's rnea for the quadruped; without Pinocchio, of nothing."""
+    try:
+        import pinocchio as pin
+    except ImportError:
+        return lambda: time.sleep(0.0)
+    model = pin.buildModelFromUrdf(str(robot_files('anymal_class')[1]), pin.JointModelFreeFlyer())
+    data, q, v = model.createData(), pin.neutral(model), np.zeros(model.nv)
+    return lambda: pin.rnea(model, data, q, v, v)
 
 
 def machine():
     """Return the load before the measurement, and the time of Pinocchio's rnea [us]."""
-    found = {'load': round(os.getloadavg()[0], 1), 'rnea_us': None}
-    try:
-        import pinocchio as pin
-    except ImportError:
-        return found
     from benchmarks.timing import microseconds
-    model = pin.buildModelFromUrdf(str(robot_files('anymal_class')[1]), pin.JointModelFreeFlyer())
-    data, q, v = model.createData(), pin.neutral(model), np.zeros(model.nv)
-    found['rnea_us'] = round(microseconds(lambda: pin.rnea(model, data, q, v, v))[0], 2)
-    return found
+    return {'load': round(os.getloadavg()[0], 1), 'rnea_us': round(microseconds(rnea())[0], 2)}
 
 
 def main():
@@ -278,10 +297,13 @@ def main():
     parser.add_argument('--robot', default='anymal_class',
                         help="or 'many': 50 joints, 8 feet")
     parser.add_argument('--pair', action='store_true', help='simulated robot and body controller')
+    parser.add_argument('--nodes', action='store_true',
+                        help='controller, estimator and watchdog, beside a robot that stands')
     parser.add_argument('--talk', action='store_true', help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.pair:
-        print(json.dumps(machine() | measure_pair(args.rate, args.seconds)))
+    if args.pair or args.nodes:
+        nodes = NODES if args.nodes else {'workspace_controller': ()}
+        print(json.dumps(machine() | measure_nodes(args.rate, args.seconds, nodes)))
         return
     folder = Path(tempfile.gettempdir()) / f'many_legged_{os.getuid()}'
     folder.mkdir(exist_ok=True)

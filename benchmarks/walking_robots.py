@@ -443,7 +443,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
             reference.rest(stamp, BodyPose(target.position, target.rotation))
         target = plan.target if walker.walking else reference.at(stamp)
         answer = controller.update(state, measurement, target, legs=plan.legs)
-        predictor.note(stamp, controller.expected(answer))
+        predictor.note(stamp + round(1e9 * age), controller.expected(answer))
         spent += time.perf_counter() - began
         force = np.zeros(3)
         for push in pushes:

@@ -19,7 +19,7 @@ from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.middleware.runner import choose_backend
-from legged_dynamics.ros.nodes.lock_step import Answers as SampleAnswers
+from legged_dynamics.ros.nodes.lock_step import Answers
 
 NODE_NAME = 'legged_dynamics_recorder'
 DISCOVERY_PERIOD = 0.1      # s between looks for new topics
@@ -70,18 +70,18 @@ def _announce(topic: str, kind: str) -> None:
     print(f'Subscribed to {topic} [{kind}]', flush=True)
 
 
-class Answers:
+class Recorded:
     """
     Publishes on ``~/answer`` the stamp up to which all given topics are recorded.
 
-    Message order is kept only within a topic, and one topic may lag for seconds; a
-    simulator that waits for the slowest bounds this drift in a bag. Messages must begin
-    with a header; without topics nothing is published.
+    Message order is kept only within a topic, and one may lag for seconds; a simulator that waits
+    for the slowest bounds this drift in a bag. Messages must begin with a header; without topics
+    nothing is published.
     """
 
     def __init__(self, topics: Sequence[str], publisher: Callable[..., Any], dialect: Any):
         self._newest, self._said = dict.fromkeys(topics, 0), 0
-        self._answer = SampleAnswers(publisher(
+        self._answer = Answers(publisher(
             dialect.message('sensor_msgs/msg/JointState'), '~/answer', dialect.qos.latched)
             if topics else None)
 
@@ -108,7 +108,7 @@ def _record_on_cyclone(recorder: Recorder, duration: float | None, answered: Seq
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
     bus = CycloneBus()
     node = bus.create_node(NODE_NAME)
-    answers = Answers(answered, node.create_publisher, StandaloneDialect())
+    answers = Recorded(answered, node.create_publisher, StandaloneDialect())
 
     def subscribe(topic: str, kind: str, qos: QoSProfile) -> None:
         if recorder.accept(topic, kind, qos.latched):
@@ -154,7 +154,7 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
     with stopped_by_signals(lambda: stopping.append(True)):
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node(NODE_NAME)
-        answers = Answers(answered, partial(RclpyPublisher, node.create_publisher),
+        answers = Recorded(answered, partial(RclpyPublisher, node.create_publisher),
                           RclpyDialect())
 
         def subscribe(topic: str, kind: str, offered: list[Any]) -> None:

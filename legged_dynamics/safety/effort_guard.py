@@ -179,11 +179,6 @@ class EffortGuard:
         """Effort limits, (nj,) [N m or N]."""
         return self._motors.limits
 
-    @property
-    def latches(self) -> bool:
-        """Whether only :meth:`activate` ends the safe output."""
-        return self.settings.latch
-
     # ---- transitions by hand ---------------------------------------------------------------
 
     def activate(self) -> None:
@@ -195,7 +190,7 @@ class EffortGuard:
         """Stop obeying commands."""
         self._motors.reset()
         self.state, self.cause, self.suspect = GuardState.LIMP, '', ''
-        self._tilted: float | None = None
+        self._tilted = math.nan
         self._heard_ns = self._good_ns = self._since_ns = 0
         self._blind, self._ramp_start = False, (0, 0)
         self._start = np.zeros(len(self.joints))
@@ -205,7 +200,7 @@ class EffortGuard:
         """What tells an EffortWatchdog, behind the identity, that the sender ends or releases."""
         if self.state.silent:
             return END_SUFFIX
-        return RELEASE_SUFFIX if self.state.released and self.latches else ''
+        return RELEASE_SUFFIX if self.state.released and self.settings.latch else ''
 
     def last(self) -> np.ndarray:
         """Return the last effort to send, zeros (nj,): hardware holds it indefinitely."""
@@ -241,7 +236,7 @@ class EffortGuard:
 
     def tilted(self, angle: float | None) -> None:
         """Note the tilt of the base from upright [rad], None when it is not known."""
-        self._tilted = angle
+        self._tilted = math.nan if angle is None else angle
 
     # ---- efforts ---------------------------------------------------------------------------
 
@@ -276,7 +271,7 @@ class EffortGuard:
         elif self.state is GuardState.HOLDING:
             # From what was held, blended for as long as it took, not from zero.
             self._blend_in(now_ns, min(nanoseconds(self.settings.resume), now_ns - self._good_ns))
-        elif self.state.released and not self.latches:
+        elif self.state.released and not self.settings.latch:
             self._begin(now_ns, measured)
         elif self.state.released:
             fault = f'{self.cause}; activate again'
@@ -349,7 +344,8 @@ class EffortGuard:
         if self.state is GuardState.SITTING and (passed >= duration or self._is_tilted()
                                                  or not fresh):
             self.state, self._since_ns, passed = GuardState.DAMPING, now_ns, 0
-        if self.latches and (passed >= duration or (not fresh and passed >= GUARD.blind_ns)):
+        over = passed >= duration or (not fresh and passed >= GUARD.blind_ns)
+        if self.settings.latch and over:
             self.state = GuardState.LATCHED
             return self._silent(fault)
         if self.state is GuardState.SITTING:
@@ -369,14 +365,13 @@ class EffortGuard:
     # ---- faults ----------------------------------------------------------------------------
 
     def _is_tilted(self) -> bool:
-        return self._tilted is not None and 0.0 < self.settings.tilt < self._tilted
+        return 0.0 < self.settings.tilt < self._tilted
 
     def _fault(self, now_ns: int, command: Sequence[float] | None, age_ns: int,
                why: str) -> str:
         """Return why a command is not obeyed, or ''."""
         motors = self._motors
         if self._is_tilted():
-            assert self._tilted is not None
             return f'the robot is tilted by {math.degrees(self._tilted):.0f} deg'
         if self.suspect:
             return f'joint_states: {self.suspect}'

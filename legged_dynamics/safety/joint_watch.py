@@ -131,13 +131,13 @@ class CheckSettings(NamedTuple):
     """Settings of the comparison of samples; a NamedTuple, which kernels can read."""
 
     leak: float = 0.1  # s, of the sum of position less integrated velocity
-    gap: float = 0.03  # s between samples from which nothing is added to it
+    gap: float = 0.03  # s between samples in which nothing is known of the velocity
     drift: float = 2.5  # tolerances of a reading that the sum may reach
     # The same sum over a longer time, of joints that hardly move: an encoder that drifts.
     slow_leak: float = 4.0  # s
     slow_drift: float = 2.0  # tolerances of a reading that it may reach
     slow_speed: float = 0.3  # rad/s or m/s: faster joints add nothing to it
-    # s from rest to the velocity limit: what a joint may do between samples
+    # s from rest to the velocity limit: what a joint may do between samples; in a gap at once
     start_time: float = 0.3
     difference_time: float = 0.006  # s over which the velocity is taken from positions
     still: float = 0.05  # rad/s or m/s: a slower joint counts as still
@@ -198,8 +198,8 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
         before = memory[V, j]
         moved = q - memory[Q, j]
         excess = moved - 0.5 * (before + v) * step
-        allowed = (limits[j, TOLERANCE] + 0.5 * abs(v - before) * step
-                   + limits[j, VELOCITY] / CHECK.start_time * step * step)
+        allowed = (limits[j, TOLERANCE] + 0.5 * abs(v - before) * step + limits[j, VELOCITY] * step
+                   * (1.0 if step > CHECK.gap else step / CHECK.start_time))
         if abs(excess) > allowed:
             memory[OFFSET, j] += excess
             if abs(memory[OFFSET, j]) <= allowed:

@@ -49,7 +49,7 @@ class StanceSettings:
     jolt: float = 0.2
     level: float = 0.2  # part of the better known axis' weight, below which nothing is said of it
     seen: float = 0.5  # part of the looks that must have seen two feet stand
-    feet: int = 3  # that stand, among which one may creep
+    feet: int = 3  # fewest that are judged, and that stand where one may creep
     creep: float = 0.012  # m by which a standing foot may have moved against the others
 
 
@@ -66,7 +66,8 @@ class StanceWatch:
 
     def __init__(self, model: RobotModel, feet: Sequence[str], turn: float,
                  R_BI: np.ndarray | None = None):
-        self._model, self._feet, self._turn = model, tuple(feet), turn
+        self._model, self._feet = model, tuple(feet)
+        self._turn = turn if len(feet) >= STANCE.feet else 0.0      # two soles rock when pushed
         self._R = np.eye(3) if R_BI is None else R_BI
         self.reset()
 

@@ -3,10 +3,9 @@
 """
 StatePredictor: the state at the time at which efforts reach the motors.
 
-A command that answers a measurement acts some milliseconds after it. Meanwhile the motors get the
-commands before it, whose accelerations are known: those that inverse dynamics was asked for, less
-what the feet could not give. The state is carried over that time by them (a predictor of Smith's
-kind, 1957, with the model that computes the efforts).
+A command acts some milliseconds after the measurement that it answers. Meanwhile the motors get
+those before it, whose accelerations are known: what inverse dynamics was asked for, less what the
+feet could not give. They carry the state over that time (as in Smith's predictor, 1957).
 """
 from __future__ import annotations
 
@@ -35,21 +34,19 @@ class StatePredictor:
         self._accelerations: deque[np.ndarray] = deque(maxlen=KEPT)
 
     def note(self, stamp_ns: int, acceleration: np.ndarray) -> None:
-        """Keep the accelerations (6 + nv,) of a command: base in its axes, then joints."""
-        if self._stamps and stamp_ns <= self._stamps[-1]:
-            self.reset()
+        """Keep accelerations (6 + nv,) that act from a time: base in its axes, then joints."""
+        while self._stamps and stamp_ns <= self._stamps[-1]:    # what a newer one has replaced
+            self._stamps.pop(), self._accelerations.pop()
         self._stamps.append(stamp_ns)
         self._accelerations.append(acceleration)
 
     def predict(self, state: BodyState, measurement: Measurement, age: float
                 ) -> tuple[BodyState, Measurement]:
         """Return state and measurement an ``age`` [s] later; feet stay where they stand."""
-        first = state.stamp_ns - round(age * 1e9)
-        if age <= 0.0 or not self._stamps or self._stamps[0] > first:
+        if age <= 0.0 or not self._stamps or self._stamps[0] > state.stamp_ns:
             return state, measurement
-        stamps = np.array(self._stamps)
-        # The command of a stamp acts from an age after it on, until the next one does.
-        begin = np.clip((stamps - first) * 1e-9, 0.0, age)
+        # A command acts until the next one does, however old the measurement of each was.
+        begin = np.clip((np.array(self._stamps) - state.stamp_ns) * 1e-9, 0.0, age)
         end = np.append(begin[1:], age)
         acting = end > begin
         a = np.array(self._accelerations)[acting]
@@ -58,8 +55,8 @@ class StatePredictor:
         further = (step * (age - 0.5 * (begin + end)[acting])) @ a
         v, R = np.asarray(measurement.velocity), state.rotation
         move = state.twist * age + further[:6]
-        turned = R @ rotation_from_vector(move[3:])
-        return (replace(state, position=state.position + R @ move[:3], rotation=turned,
+        return (replace(state, position=state.position + R @ move[:3],
+                        rotation=R @ rotation_from_vector(move[3:]),
                         twist=state.twist + faster[:6]),
                 replace(measurement, position=measurement.position + v * age + further[6:],
                         velocity=v + faster[6:]))

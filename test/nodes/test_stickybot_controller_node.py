@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The climbing controller's node on the MuJoCo wall: hangs, climbs, recovers, ends safely."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from loopback_climber import DIALECT, FEET, NODE, NUMBERS, RATES, WRENCH, YAML, LoopbackClimber
@@ -9,7 +11,7 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
-from legged_dynamics.ros.nodes.stickybot_controller import StickybotControllerNode
+from legged_dynamics.ros.nodes.stickybot_controller import CHECKS, StickybotControllerNode
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_rpy
 
@@ -131,6 +133,24 @@ def test_while_measurements_are_late_the_gait_stands_still_and_then_goes_on():
     assert climber.height > height + 0.02
 
 
+def test_measurements_that_come_old_move_no_hip():
+    """A gait that answers them would step by where the body was."""
+    climber, queues = LoopbackClimber(walk=True), ([], [])
+
+    def later(queue):
+        def change(message):
+            queue.append(message)
+            return queue.pop(0) if len(queue) > 0.15 * RATES['control.rate'] else None
+        return change
+    climber.run(1.75)
+    climber.run(0.2, *map(later, queues))
+    count = len(climber.efforts)
+    climber.run(0.1, *map(later, queues))
+    sent = np.array([message.data for message in climber.efforts[count:]])
+    assert len(sent) == 25
+    assert np.ptp(sent, axis=0).max() == 0.0
+
+
 @pytest.mark.parametrize('reduction', ['full', 'turning'])
 @pytest.mark.parametrize('at_once', [False, True], ids=['lost', 'at once'])
 def test_a_stall_of_a_third_of_a_second_takes_no_foot_off_the_wall(reduction, at_once):
@@ -163,6 +183,21 @@ def test_a_robot_off_its_wall_says_so_and_commands_all_feet_to_hold():
     level, text = climber.status('wall')
     assert level == ERROR
     assert text.startswith('it has left the wall')
+
+
+@pytest.mark.parametrize(('gravity', 'felt', 'falls'), [
+    (9.81, [0.0] * 20, True),
+    (9.81, [0.0] * 5 + [9.81] + [0.0] * 5, False),      # two jolts, neither of which lasts
+    (1.62, [1.0] * 20, False)])     # on the moon weight is less than a jolt here
+def test_who_feels_no_weight_for_a_while_has_left_the_wall(gravity, felt, falls):
+    node = LoopbackClimber().host.component
+    node._climber = SimpleNamespace(wall=SimpleNamespace(gravity=gravity))
+    node._left, node._falling = False, 0.0
+    for value in felt:
+        node._watch_fall(SimpleNamespace(stamp_ns=0, linear_acceleration=np.array(
+            [0.0, value, 0.0])))
+    assert node._left == falls
+    assert len(felt) * node._period > CHECKS.fall_time
 
 
 def test_wall_and_body_are_transforms_and_pads_have_margins():

@@ -200,3 +200,17 @@ def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standi
     standing.host.component.deactivate()
     standing.bus.spin()
     assert not np.any(standing.commands[-1].data)
+
+
+def test_after_a_gap_of_its_sensors_the_body_is_held_where_it_is_found():
+    """Where it was before is not known to be right, and nor is what was asked of it there."""
+    standing = Standing()
+    joints = standing.robot.joint_states
+    standing.go(DOWN)
+    standing.run(0.3)
+    send, joints.send = joints.send, lambda *sample: None
+    standing.run(0.15)
+    joints.send = send
+    standing.run(0.1)
+    goal = standing.node.targets.reference.goal.position
+    assert np.abs(goal - standing.node.state.position).max() < 0.01

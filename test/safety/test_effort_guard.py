@@ -146,6 +146,27 @@ def test_nothing_reacts_to_joint_states_older_than_20_ms_however_long_silence_is
         assert (np.abs(out.effort - blind).max() > 0.1) == (old_ms <= 20)
 
 
+def test_a_hold_counts_from_the_last_good_command_however_late_its_end_is_noticed():
+    bench = Bench(**FREE, hold=0.1)
+    bench.tick(count=1000)
+    for _ in range(40):         # who computes the command takes 80 ms, and then has none
+        bench.ms += 2
+        bench.guard.sample(bench.ms * MS, bench.ms * MS, bench.q, bench.v)
+    assert bench.tick(None, 9).state is GuardState.HOLDING
+    assert bench.tick(None, 2).state is GuardState.DAMPING
+
+
+def test_joint_states_that_come_late_are_held_through_and_said_to_be_as_old_as_they_are():
+    bench = Bench(**FREE)
+    bench.tick(count=1000)
+    for _ in range(40):
+        bench.ms += 2
+        bench.guard.sample(bench.ms * MS, bench.ms * MS, bench.q, bench.v, 60 * MS)
+        out = bench.guard.apply(bench.ms * MS, (5.0, 6.0, 7.0))
+    assert out.state is GuardState.HOLDING
+    assert 'the joint states are 60.0 ms old' in out.fault
+
+
 def test_a_silence_is_blended_over_for_as_long_as_it_took():
     bench = Bench(**FREE, resume=0.1)
     bench.tick(count=1000)

@@ -84,6 +84,17 @@ def test_a_gap_in_which_time_passed_and_nothing_moved_is_no_fault():
         assert joints.watch.check(stamp, q, v) == ''
 
 
+@pytest.mark.parametrize(('gap_ms', 'turned', 'believed'), [
+    (100, 0.4, True), (100, 1.0, False), (20, 0.1, False)])
+def test_a_leg_may_have_swung_in_a_gap_as_far_as_its_joint_can_turn(gap_ms, turned, believed):
+    """From rest to rest: the knee of a trot turns by 0.4 rad in 0.1 s; 7.5 rad/s are its limit."""
+    watch, q = JointWatch(JOINTS, LIMITS, 0.03), np.zeros(12)
+    for k in range(10):
+        assert watch.check(k * STEP, q, np.zeros(12)) == ''
+    q = q + turned * (np.arange(12) == 2)
+    assert (watch.check(9 * STEP + gap_ms * MS, q, np.zeros(12)) == '') == believed
+
+
 def spoilt(**changes):
     def spoil(q, v):
         values = {'q': q.copy(), 'v': v.copy()}

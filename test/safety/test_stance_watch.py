@@ -6,7 +6,7 @@ import pytest
 from robots import CONFIG
 from scipy.spatial.transform import Rotation
 
-from benchmarks.walking_robots import Laboratory, walk
+from benchmarks.walking_robots import Laboratory, Push, walk
 from benchmarks.zoo.robots import MissingRobot
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.safety.stance_watch import JointByFeet, StanceWatch
@@ -257,3 +257,20 @@ def test_a_slow_false_roll_of_a_robot_that_walks_is_found_on_slopes_too(name, ve
     walk(lab, 'trot', lambda t: velocity, 7.0, stop=0.0)
     since, said = believing.said[0]
     assert 0.5 < since < 3.0 and 'the orientation says that the base tilts' in said
+
+
+@pytest.mark.slow
+def test_a_sound_biped_that_is_pushed_keeps_its_imu():
+    """Its soles rock on their edges, which looks like a drift; none is found on two feet."""
+    lab = Laboratory('biped')
+    lab.odometry = believing = Believing(lab, 0.0, 0.0)
+    walk(lab, 'stand', lambda t: (0.0, 0.0, 0.0), 3.5, [Push(2.0, 0.2, (0.0, 0.3, 0.0))])
+    assert not lab.fallen and not believing.said
+
+
+def test_two_feet_do_not_accuse_a_gyro():
+    watch = StanceWatch(MODEL, FEET[:2], 0.06)
+    for ms in range(0, 1000, 2):
+        watch.imu(ms * MS, np.array([0.1, 0.0, 0.0]))
+        watch.joints(ms * MS, PLACE, [True, True])
+    assert not watch.gyro_fault

@@ -508,7 +508,7 @@ def test_a_state_is_carried_over_the_time_to_the_motors_by_the_commands_before(a
             speed, v = speed + h * a[:3], v + h * a[6:]
     for k in range(40 - late):
         if k:
-            predictor.note((k - 1) * 2_000_000, np.concatenate(
+            predictor.note((k - 1 + late) * 2_000_000, np.concatenate(
                 [commands[k - 1][:3], np.zeros(3), commands[k - 1][6:]]))
         if k > late:
             state, measurement = predictor.predict(*states[k], age)
@@ -534,6 +534,30 @@ def test_a_loop_that_is_too_old_slows_a_trot_down_and_halts_it(anymal):
                           np.zeros((4, 3)))
         assert walker.velocity[0] == pytest.approx(wanted, abs=1e-6)
         assert ('bears 35 ms' in walker.troubles) == (part > 0.5)
+
+
+@pytest.mark.parametrize(('speed', 'age', 'lifts'), [
+    (0.4, 0.03, False), (0.4, 0.0, True), (2.0, 0.03, True), (0.05, 0.0, False)])
+def test_a_late_loop_halts_without_a_step_where_its_feet_hold_the_body(anymal, speed, age, lifts):
+    """Its capture point, v / omega ahead, is within the feet, or beyond them."""
+    model, config = anymal.known, anymal.config
+    measurement = Measurement(0, config.nominal_in(model), np.zeros(12))
+    state = LegOdometry(model, config).update(measurement)
+    walker = make_walker(model, config, {'gait': 'trot'})
+    walker.update(state, measurement, np.ones(4, bool), np.zeros((4, 3)))
+    walker._supervisor.state, walker.age = Walking.HALT, age
+    state = replace(state, twist=np.array([speed, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    assert walker._lifting(state, walker._stance.pendulum(state)) == lifts
+
+
+def test_a_state_is_carried_over_a_time_that_has_just_changed():
+    """What acted until now is known by when it began to act, not by how old its sample was."""
+    predictor, state = StatePredictor(), SimpleState(0, np.zeros(3), np.eye(3), np.zeros(6))
+    for ms in range(0, 40, 2):      # of samples that were not late
+        for a in (7.0, 1.0 if ms < 10 else 3.0):    # two samples came at once
+            predictor.note(ms * 1_000_000, a * np.eye(8)[0])
+    state, _ = predictor.predict(state, Measurement(0, np.zeros(2), np.zeros(2)), 0.03)
+    assert state.twist[0] == pytest.approx(0.01 + 3.0 * 0.02)
 
 
 @pytest.mark.parametrize('side', [1.0, -1.0, 1j, -1j])

@@ -184,7 +184,7 @@ class EffortOutput(Diagnosed):
         if self._shutdown.late() or self._shutdown.clock_stopped():
             return True
         self.released = self.released or way == 'damping' or self._settled()
-        return self.released and guard.state.released and not guard.latches
+        return self.released and guard.state.released and not guard.settings.latch
 
     def stop(self) -> None:
         """Stop the inputs and commanding; the last message is zero, if there was any other."""
@@ -320,7 +320,7 @@ class EffortOutput(Diagnosed):
         guard = self.guard
         if self._shutdown.begun:
             return 'WARN', STOPPING
-        if guard is not None and guard.state.released and guard.latches:
+        if guard is not None and guard.state.released and guard.settings.latch:
             return 'ERROR', f'{guard.cause}: let go; activate the node again'
         if guard is not None and guard.state is GuardState.ARMED:
             if guard.suspect:

@@ -189,7 +189,7 @@ class EffortWatchdogNode(Component):
         self._tell(now, '' if self._active else INACTIVE)
 
     def _look_for_others(self) -> None:
-        self._others = [one.who for one in self.node.publications(COMMANDS)]
+        self._others = self.common.others_at_motors()
 
     def _pass_on(self, now: int) -> None:
         assert self.watchdog is not None

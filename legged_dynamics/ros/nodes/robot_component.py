@@ -237,6 +237,10 @@ class RobotComponent:
         for measurement in _standing_still(model, self.config):
             work(measurement)
 
+    def others_at_motors(self) -> list[str]:
+        """Return who publishes efforts to the motors beside this node."""
+        return [one.who for one in self.node.publications(COMMANDS)]
+
     def close(self) -> None:
         """Leave all topics."""
         self.endpoints.close()

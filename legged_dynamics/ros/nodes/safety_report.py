@@ -97,7 +97,7 @@ class WatchdogMonitor(Diagnosed):
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Judge the `watchdog`, or the `motors` where others command them too."""
         if not self.watchdog:
-            others = [one.who for one in self._common.node.publications(COMMANDS)]
+            others = self._common.others_at_motors()
             return {'motors': ('WARN', 'others publish to the motors too: '
                                + ', '.join(others))} if others else {}
         if self._heard_ns is None:

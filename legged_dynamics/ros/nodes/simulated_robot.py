@@ -18,7 +18,7 @@ from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import urdf_text
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor, PreparedPublisher
 from legged_dynamics.ros.nodes.lock_step import BEGIN_NS, LockStep, LockStepSettings
-from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent, SteadyClock
+from legged_dynamics.ros.nodes.robot_component import COMMANDS, ROBOT, RobotComponent, SteadyClock
 from legged_dynamics.schema import Setting
 from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
 from legged_dynamics.simulation.hardware import SimulatedHardware
@@ -36,7 +36,6 @@ NODE_SETTINGS = (
     Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
     Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
 )
-COMMANDS = 'effort_controller/commands'
 GRIPS = 'adhesion_controller/commands'
 # A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25

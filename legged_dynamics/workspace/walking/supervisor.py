@@ -108,12 +108,14 @@ class PushWatch:
             fast = body.speed[:2] - still
             off = body.place[:2] - place + fast / body.omega
             return bool(np.hypot(*off) > s.kept * height and np.hypot(*fast) > s.fast)
-        coming = self.coming(body, dt)
+        leaves = self.leaves(state, self.coming(body, dt))
+        return leaves and math.hypot(*body.speed[:2].tolist()) > s.fast
+
+    def leaves(self, state: BodyState, coming: np.ndarray) -> bool:
+        """Return whether a divergent component (2,) [m] is not well within the feet's support."""
         edges = hull_edges(self._corners(state))
-        if not len(edges):
-            return False
-        outside = float((edges[:, :2] @ coming - edges[:, 2]).max())
-        return outside > -s.kept * height and math.hypot(*body.speed[:2].tolist()) > s.fast
+        outside = (edges[:, :2] @ coming - edges[:, 2]).max(initial=-math.inf)
+        return bool(outside > -SUPERVISOR.kept * self._stance.height)
 
     def coming(self, body: Pendulum, dt: float) -> np.ndarray:
         """Return the divergent component (2,) [m], and what a step's time adds to it."""

@@ -317,7 +317,7 @@ class Walker:
             self._composite, self._stance, state, q, v, floor.plane[2])
         self._supervise(state, body, force, dt)
         self._pace(dt)
-        lifting = self._lifting(state)
+        lifting = self._lifting(state, body)
         schedule.advance(dt, self.walking, lifting, state, felt.tolist(), force, self.settings)
         floor.feel(state.foot_position, schedule.trusted, min(1.0, dt / SETTLED))
         # A body that a push throws over falls while its feet may not bear yet.
@@ -354,7 +354,7 @@ class Walker:
             'at rest': lambda: settled if soles else self._pushes.rests(
                 state, schedule.timing.cycle, dt),
             'stands still': lambda: settled if soles else not (
-                schedule.swinging or self._lifting(state))})
+                schedule.swinging or self._lifting(state, body))})
         if before is not None:
             self._enter(before, state, body)
         elif soles and held and self.walking:
@@ -401,9 +401,11 @@ class Walker:
             schedule.start(wait, first)
             reference.plan.begin(middle, wait)
 
-    def _lifting(self, state: BodyState) -> bool:
+    def _lifting(self, state: BodyState, body: Pendulum) -> bool:
         """Return whether feet are to lift: also to stop, until the body is slow."""
         if self.state is Walking.HALT and self._composite is None:
+            if self._late > 0.5:    # steps would disturb a body that its feet can hold
+                return self._pushes.leaves(state, body.divergent)
             return bool(np.abs(self.velocity).max() > SUPERVISOR.slow
                         or math.hypot(*state.twist[:2].tolist()) > SUPERVISOR.fast)
         return self.walking

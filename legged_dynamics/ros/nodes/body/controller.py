@@ -145,17 +145,17 @@ class _BodyWalk:
     def reset(self) -> None:
         """Stand, and forget all commands."""
         self._fresh = self.ending = False
-        self._age = 0.0
+        self.walker.age = 0.0
         self.walker.configure(self._wanted)
         self.walker.reset()
 
     def age(self, stamp: int) -> float:
         """Return the time from a measurement to its effort at the motor [s]."""
-        if (given := self._parameters['walking.delay']) >= 0.0:
-            return float(given)
-        age = (self._now.wall() - stamp) * 1e-9
-        self._age += FOLLOWED * ((age if 0.0 <= age <= FOREIGN else 0.0) - self._age)
-        return self._age
+        given = float(self._parameters['walking.delay'])
+        age = given if given >= 0.0 else (self._now.wall() - stamp) * 1e-9
+        age = age if 0.0 <= age <= FOREIGN else 0.0
+        self.walker.age += FOLLOWED * (age - self.walker.age)
+        return age
 
     def _change(self, wanted: WalkSettings) -> None:
         if wanted == self._wanted:
@@ -456,11 +456,10 @@ class BodyController(ControllerNode):
         contact = self._stance(reaction)
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
-        age = self.walk.age(measurement.stamp_ns)
+        self._delay = age = self.walk.age(measurement.stamp_ns)
         if self.lost or not self._begun(measurement, state, contact):
             return None
         self.targets.plan(state, measurement.position)
-        self.walk.walker.age = age
         state, measurement = self._predictor.predict(state, measurement, age)
         plan = None if contact is None else self._step_legs(measurement, state, reaction)
         command = self._command(measurement, state, plan)
@@ -522,7 +521,8 @@ class BodyController(ControllerNode):
         self.command = self.controller.update(
             state, measurement, self.target, {} if walking else self.asked(), self.ground,
             plan.legs if plan else None)
-        self._predictor.note(stamp, self.controller.expected(self.command))
+        self._predictor.note(stamp + round(1e9 * self._delay),
+                             self.controller.expected(self.command))
         return self.command
 
     def _reason(self) -> str:
