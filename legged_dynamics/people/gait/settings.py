@@ -99,9 +99,10 @@ class GaitSettings(CheckedSettings):
         'What is added to it, as a part of the rms deviation of the vertical force from the '
         'weight.', 0.0, 1.0)
     mass_error: float = setting(
-        'error.mass', 0.05, '',
-        'Standard deviation of the mass, as a part of it, where only the model states it; of a '
-        'robot with a YAML, that of its noise (analysis.model_error).', 0.0, 1.0)
+        'error.mass', 0.075, '',
+        'Standard deviation of the mass, as a part of it, where only the model states it '
+        '(docs/people.md); of a robot with a YAML, that of its noise (analysis.model_error).',
+        0.0, 1.0)
     scale_error: float = setting(
         'error.scale', 0.01, '',
         'The same where the mass is from a scale, and the least that force plates leave.',
