@@ -4,7 +4,7 @@ r"""
 The wrench that a motion requires, without the errors of a body that is seen by markers.
 
 **Noise.** Each component of the wrench about the centre of mass is smoothed by itself, but for the
-vertical force, and for the moment of pitch in motions with flight, where it changes fast: its third
+vertical force, and the moment of pitch in motions with flight, which change too fast: its third
 derivative is taken for white, the intensity :math:`q` is that of greatest likelihood (Whittle's,
 over the cosine transform; Whittle 1953), and the estimate is the smoothing spline
 

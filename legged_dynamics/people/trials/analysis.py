@@ -9,7 +9,6 @@ shared, and the result is put together.
 """
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -372,8 +371,8 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
     dynamics, mass, subject = trial.dynamics, cast(BodyMass, trial.mass), trial.subject
     stated = replace(settings, mass_error=mass.deviation / mass.value)
     if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
-        stated = replace(stated, center_error=math.hypot(
-            settings.center_error, subject.config.noise.center_of_mass, settings.odometry_error))
+        stated = replace(stated, center_error=float(np.linalg.norm((
+            settings.center_error, subject.config.noise.center_of_mass, settings.odometry_error))))
     solver = DoubleSupport(dynamics.model, subject.feet, stated)
     reactions = solver.share(dynamics, timing, options.method, moved, by_markers=True)
     notes = slope_notes(floor_slope(dynamics, moved, reactions.contact))
