@@ -255,8 +255,7 @@ class WrenchSmoother:
         if not standing.all():
             found[:, 2] = _bent_least(self._values[:, 2],
                                       _yielding(contact, dynamics.step, settings), 1)
-            if not self._left[:, 4].any():
-                found[:, 4] = self._values[:, 4]
+            found[:, 4] = np.where(self._left[:, 4].any(), found[:, 4], self._values[:, 4])
         found[:, 2] += _landings(dynamics, contact, settings)
         if not standing.all():
             found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, self._rate,
