@@ -9,7 +9,10 @@ Ground reactions of people from motion alone against force plates: the tables of
 Definitions are those of the document.
 
 ``--noise MM`` before the groups adds white noise of that many millimetres, and three tenths of a
-degree for each of them, to all coordinates of the .mot files, four times drawn.
+degree for each of them, to all coordinates of the .mot files, four times drawn. ``--mass`` prints
+what a wrong mass of the models costs. ``--humanoid FOLDER`` is the table of a robot's walks: each
+is a TAG.csv as `legged-dynamics inverse-dynamics` reads it, with TAG_feet.csv (time, left_fz,
+right_fz) and one URDF for all beside it.
 """
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +29,7 @@ from legged_dynamics.contact.over_time.recorded_motion import low_pass
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_model import ModelWarning
 from legged_dynamics.pages.page import Table
+from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.people.trials.accuracy import LOADED
 from legged_dynamics.people.trials.analysis import GaitResult, analyse_gait
@@ -37,6 +41,10 @@ from legged_dynamics.people.trials.subject import GaitOptions
 PRESSED = 0.3
 # Degrees of noise that go with a millimetre, and how often noise is drawn.
 DEGREES, DRAWN = 0.3, 4
+# Masses of the models, as multiples, and of the humanoid whose sensors carry 762 N [kg].
+FACTORS, HUMANOID_MASS = (0.9, 0.95, 1.0, 1.05, 1.1), '77.8'
+# Ends of the recordings that count for no error [s].
+ENDS = 0.3
 # Furthest that a detected change may be from a measured one [s].
 REACH = 0.12
 
@@ -266,6 +274,52 @@ def tables(groups: dict[str, list[Trial]]) -> list[Table]:
             'IQR [ms]', 'vertical [%]', 'fore-aft [%]', 'sideways [%]'), events)]
 
 
+def mass_row(name: str, trials: list[tuple[Path, GaitOptions]]) -> list[str]:
+    """Return vertical errors and what bars hold, with masses of the models that are wrong."""
+    row = [name]
+    for factor in FACTORS:
+        found = []
+        for source, options in trials:
+            model = analyse_gait(source, options)[0].mass
+            assert model is not None
+            doubt = {'error.scale': GaitSettings().mass_error}
+            wrong = replace(options, mass=f'{factor * model.model}', settings=doubt)
+            found.append(measure(analyse_gait(source, wrong)[0]))
+        row.append(f'{_rms([t.error[:, 2] for t in found]):.0f}, '
+                   f'{100.0 * np.mean([t.covered[2] for t in found]):.1f}')
+    return row
+
+
+def humanoid_rows(folder: Path) -> Iterator[list[str]]:
+    """Yield the rows of a humanoid's walks: of each, and of all together."""
+    every: list[list[np.ndarray]] = []
+    for motion in sorted(folder.glob('*.csv')):
+        feet = motion.with_name(f'{motion.stem}_feet.csv')
+        if not feet.exists():
+            continue
+        r = analyse_gait(motion, GaitOptions(
+            urdf=str(next(iter(folder.glob('*.urdf')))), feet=('left_sole', 'right_sole'),
+            sole=(0.12, -0.09, 0.07, -0.07), mass=HUMANOID_MASS, compare=False))[0].reactions
+        table = np.genfromtxt(feet, delimiter=',', names=True)
+        time = r.time - r.time[0]
+        truth = np.column_stack([np.interp(time, table['time'], table[f'{side}_fz'])
+                                 for side in ('left', 'right')])
+        inner = (time > ENDS) & (time < time[-1] - ENDS)
+        on, error = (truth > LOADED) & inner[:, None], r.force[..., 2] - truth
+        both = on.all(axis=1)
+        every.append([error[on], error[both], error[inner].sum(axis=1), np.mean(
+            np.abs(error[on]) < COVERED * r.deviation[..., 2][on].clip(1.0)),
+            np.mean(((truth > LOADED) == r.contact)[inner])])
+        yield [motion.stem, *_humanoid_cells(every[-1:])]
+    if every:
+        yield ['all', *_humanoid_cells(every)]
+
+
+def _humanoid_cells(found: list[list[np.ndarray]]) -> list[str]:
+    return [_cell(value) for value in (*(_rms([one[k] for one in found]) for k in range(3)), *(
+        100.0 * float(np.mean([one[k] for one in found])) for k in (3, 4)))]
+
+
 def _cell(value: float) -> str:
     return f'{value:.1f}' if np.isfinite(value) else '-'
 
@@ -273,6 +327,17 @@ def _cell(value: float) -> str:
 def main(words: list[str]) -> int:
     """Measure and print; return the exit code."""
     warnings.simplefilter('ignore', ModelWarning)
+    if words[:1] == ['--humanoid']:
+        print(Table('Walks of a humanoid', (
+            'walk', 'foot', 'double support', 'sum of the feet', 'bars [%]', 'contact [%]'),
+            list(humanoid_rows(Path(words[1])))).markdown.rstrip())
+        return 0
+    if words[:1] == ['--mass']:
+        named = (word.partition('=') for word in words[1:])
+        rows = [mass_row(name, trials_of(Path(folder))) for name, _, folder in named]
+        print(Table('Wrong masses', ('group', *(f'x {factor:g}' for factor in FACTORS)),
+                    rows).markdown.rstrip())
+        return 0
     groups: dict[str, list[Trial]] = {}
     noise = float(words[1]) if words[:1] == ['--noise'] else 0.0
     for word in words[2:] if noise else words:

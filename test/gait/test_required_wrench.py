@@ -73,6 +73,21 @@ def test_the_momentum_that_flight_lacks_is_taken_from_stance():
     assert np.std(drift) < 0.03
 
 
+def test_the_pitch_of_jumps_and_the_load_of_those_who_stand_are_as_recorded():
+    """Both change faster than white noise of the third derivative allows."""
+    dynamics, contact, _ = hopper(gain=1.15)
+    bump = np.zeros((len(contact), 6))
+    bump[np.flatnonzero(contact.any(axis=1))[40], [2, 4]] = 0.1 * WEIGHT
+    shaken = replace(dynamics, wrench=dynamics.wrench + bump)
+    flown, stood = (WrenchSmoother(shaken, SETTINGS).given(flags) for flags in (
+        contact, np.ones_like(contact)))
+    on = contact.any(axis=1)
+    about = [values[:, 4] - np.cross(dynamics.center_of_mass, values[:, :3])[:, 1]
+             for values in (flown.wrench, shaken.wrench)]
+    np.testing.assert_allclose(about[0][on], about[1][on], atol=1e-6 * WEIGHT)
+    np.testing.assert_allclose(stood.wrench[:, 2], shaken.wrench[:, 2], atol=1e-6 * WEIGHT)
+
+
 def test_a_clean_walk_is_left_as_it_is():
     walk = two_footed_walk()
     dynamics = GaitInverseDynamics.of(walk.model, walk.feet, walk.motion())

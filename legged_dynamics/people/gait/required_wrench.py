@@ -3,7 +3,8 @@
 r"""
 The wrench that a motion requires, without the errors of a body that is seen by markers.
 
-**Noise.** Each component of the wrench about the centre of mass is smoothed by itself: its third
+**Noise.** Each component of the wrench about the centre of mass is smoothed by itself, but for the
+vertical force, and the moment of pitch in motions with flight, which change too fast: its third
 derivative is taken for white, the intensity :math:`q` is that of greatest likelihood (Whittle's,
 over the cosine transform; Whittle 1953), and the estimate is the smoothing spline
 
@@ -237,6 +238,7 @@ class WrenchSmoother:
         tried = np.geomspace(REQUIRED.lowest_equal, REQUIRED.highest_equal, TRIED) * self._rate
         self._smooth = np.stack([_smoothed(column, dt, self._density, tried)
                                  for column in self._values.T], axis=1)
+        self._smooth[:, 2] = self._values[:, 2]
         self._left = np.zeros((len(arm), 6))
         if dynamics.motion.cutoff is not None:
             mean, self._left = without_pose_noise(self._values, dt, dynamics.motion.cutoff,
@@ -253,6 +255,7 @@ class WrenchSmoother:
         if not standing.all():
             found[:, 2] = _bent_least(self._values[:, 2],
                                       _yielding(contact, dynamics.step, settings), 1)
+            found[:, 4] = np.where(self._left[:, 4].any(), found[:, 4], self._values[:, 4])
         found[:, 2] += _landings(dynamics, contact, settings)
         if not standing.all():
             found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, self._rate,

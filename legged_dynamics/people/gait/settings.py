@@ -99,9 +99,10 @@ class GaitSettings(CheckedSettings):
         'What is added to it, as a part of the rms deviation of the vertical force from the '
         'weight.', 0.0, 1.0)
     mass_error: float = setting(
-        'error.mass', 0.05, '',
-        'Standard deviation of the mass, as a part of it, where only the model states it; of a '
-        'robot with a YAML, that of its noise (analysis.model_error).', 0.0, 1.0)
+        'error.mass', 0.075, '',
+        'Standard deviation of the mass, as a part of it, where only the model states it '
+        '(docs/people.md); of a robot with a YAML, that of its noise (analysis.model_error).',
+        0.0, 1.0)
     scale_error: float = setting(
         'error.scale', 0.01, '',
         'The same where the mass is from a scale, and the least that force plates leave.',
@@ -117,9 +118,9 @@ class GaitSettings(CheckedSettings):
         'show; of a robot with a YAML, that of its noise (analysis.model_error).', 0.0, 1.0)
     odometry_error: float = setting(
         'error.odometry', 0.04, 'm',
-        'Standard deviation of the centre of pressure of a robot that walks flat-footed and knows '
-        'its base by its own odometry: base pose and mass distribution; 0 where its pose is '
-        'measured from outside.', 0.0, 1.0)
+        'Standard deviation of the centre of pressure of a robot that knows its base by its own '
+        'sensors, or odometry: base pose and mass distribution; 0 where its pose is measured from '
+        'outside.', 0.0, 1.0)
     rate_error: float = setting(
         'error.rate', 0.05, '',
         'Standard deviation of the share in the middle of a step from a load that passes over at '

@@ -77,29 +77,24 @@ class SoleMotion:
     roll_rate: np.ndarray
 
 
-def sole_motion(dynamics: GaitInverseDynamics, landing: float, leaving: float,
-                flight_load: float) -> SoleMotion:
-    """
-    Return the motion of the soles.
-
-    ``landing``, ``leaving`` [m/s]: touch-down speed, and speed above which a foot is in the
-    air; ``flight_load``: fraction of weight below which all feet are.
-    """
-    parts, loaded = [], dynamics.load > flight_load
+def soles_of(dynamics: GaitInverseDynamics, settings: GaitSettings) -> SoleMotion:
+    """Return the motion of the soles, by the `stance` speeds of the settings."""
+    parts, loaded = [], dynamics.load > settings.flight_load
+    rest = SOLE.rest_speed * settings.touch_down_speed * speed_scale(dynamics)
+    leaving = settings.lift_off_speed * speed_scale(dynamics)
     for i, points in enumerate(dynamics.sole_points()):
-        ground = dynamics.ground_velocity[:, i, None]
-        velocity = np.gradient(points, dynamics.step, axis=0) - ground
+        velocity = (np.gradient(points, dynamics.step, axis=0)
+                    - dynamics.ground_velocity[:, i, None])
         speed = np.linalg.norm(velocity, axis=2)
-        slowest = speed.min(axis=1)
-        fastest = speed.max(axis=1)
-        floor = _floor(loaded, fastest, points[..., 2].mean(axis=1), SOLE.rest_speed * landing)
+        slowest, fastest = speed.min(axis=1), speed.max(axis=1)
+        floor = _floor(loaded, fastest, points[..., 2].mean(axis=1), rest)
         # Not the lowest part: the tip of a rigid sole is below the ground while real toes bend.
         slow = speed <= np.maximum(leaving, slowest)[:, None]
         height = np.where(slow, points[..., 2], np.inf).min(axis=1)
         roll, rate = _roll(dynamics, i, floor)
         across = np.linalg.norm(points[0, -1] - points[0, 0])
         level = np.ptp(points[..., 2], axis=1) <= SOLE.level * across
-        rate[level | (fastest < SOLE.rest_speed * landing)] = 0.0
+        rate[level | (fastest < rest)] = 0.0
         parts.append((slowest, np.fmax(height, floor), floor, roll, rate))
     return SoleMotion(*(np.stack(columns, axis=1) for columns in zip(*parts)))
 
@@ -252,13 +247,6 @@ def _probability(speed, height, load, soles, scales, flight_load, rate, dt):
     for i in range(nf):
         smooth(evidence[:, i], rate, dt, probability[:, i])
     return probability
-
-
-def soles_of(dynamics: GaitInverseDynamics, settings: GaitSettings) -> SoleMotion:
-    """Return the motion of the soles, by the `stance` speeds of the settings."""
-    scale = speed_scale(dynamics)
-    return sole_motion(dynamics, settings.touch_down_speed * scale,
-                       settings.lift_off_speed * scale, settings.flight_load)
 
 
 def stances(contact: np.ndarray) -> list[StancePhase]:

@@ -44,6 +44,10 @@ class Plates:
         """Forces (n, nf, 3) [N] where all contacts are measured, NaN elsewhere."""
         return np.where(self.valid[:, None, None], self.force, np.nan)
 
+    def world_force(self, _foot_rotation: np.ndarray | None = None) -> np.ndarray:
+        """Return `force`; of version 0.2, where forces were in the axes of the feet."""
+        return self.force
+
     def wrench_in_feet(self, foot_position: np.ndarray, foot_rotation: np.ndarray) -> np.ndarray:
         """Return wrenches (n, nf, 6) in foot frames, given p_WF and R_WF."""
         about_foot = self.moment - np.cross(foot_position, self.force)

@@ -371,8 +371,8 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
     dynamics, mass, subject = trial.dynamics, cast(BodyMass, trial.mass), trial.subject
     stated = replace(settings, mass_error=mass.deviation / mass.value)
     if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
-        stated = replace(stated, center_error=float(
-            np.hypot(settings.center_error, subject.config.noise.center_of_mass)))
+        stated = replace(stated, center_error=float(np.linalg.norm((
+            settings.center_error, subject.config.noise.center_of_mass, settings.odometry_error))))
     solver = DoubleSupport(dynamics.model, subject.feet, stated)
     reactions = solver.share(dynamics, timing, options.method, moved, by_markers=True)
     notes = slope_notes(floor_slope(dynamics, moved, reactions.contact))

@@ -100,7 +100,8 @@ def joints_table(result: GaitResult, most: int = 12) -> Table:
     for k in _most_loaded(result, most):
         effort = result.reactions.joint_effort[:, k]
         rows.append((result.model.joint_names[k], f'{effort.min():.1f}', f'{effort.max():.1f}',
-                     f'{np.sqrt((effort ** 2).mean()):.1f}', _unit(result, k)))
+                     f'{np.sqrt((effort ** 2).mean()):.1f}',
+                     'N' if result.model.joints[k].kind == 'prismatic' else 'N m'))
     return Table('Joint torques, the largest',
                  ('joint', 'minimum', 'maximum', 'rms', 'unit'), rows)
 
@@ -109,10 +110,6 @@ def _most_loaded(result: GaitResult, most: int) -> list[int]:
     """Return the joints with the largest torques, that first."""
     largest = np.abs(result.reactions.joint_effort).max(axis=0)
     return list(np.argsort(-largest, kind='stable')[:most].tolist())
-
-
-def _unit(result: GaitResult, joint: int) -> str:
-    return 'N' if result.model.joints[joint].kind == 'prismatic' else 'N m'
 
 
 def errors_table(result: GaitResult) -> Table:
