@@ -238,6 +238,10 @@ def _slow_covariance(robot, scratch, P, probability, nc):
         vectors[BEYOND, j] = 0.0
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[SLOW_WEIGHTS],
                       robot.prior, information, vectors[VECTOR])
+    for i in range(feet.index.shape[0]):
+        s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
+        for r in range(s, end if probability[i] < 0.5 else s):      # that it is up is known, too
+            information[r, r] += 1.0 / P[r, r]
     if vectors[BASE_WEIGHTS, 0] > 0.0:
         for k in range(6):      # an unknown push is an error of the base's equation
             vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
@@ -345,13 +349,13 @@ def _write_forces(arrays, layout, settings, results):
             found.covariance[r, c] = settings.covariance_share * P[r, c] + both
             found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
     for i in range(feet.index.shape[0]):
-        # A sole that is called up bears the light load that it keeps, or with even odds none.
+        # A sole that is called up bears the light load that it keeps, or none.
         if probability[i] < 0.5 and has_moment(feet.index, i):
             s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
             for r in range(s, end):
                 for c in range(s, end):
-                    found.covariance[r, c] += 0.5 * found.coordinates[r] * found.coordinates[c]
-                    found.latest_covariance[r, c] += 0.5 * found.latest[r] * found.latest[c]
+                    found.covariance[r, c] += found.coordinates[r] * found.coordinates[c]
+                    found.latest_covariance[r, c] += found.latest[r] * found.latest[c]
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, settings, tracking.process_noise, probability,
                                   memory.forces.impact, memory.previous, found.covariance)
@@ -418,7 +422,8 @@ def add_variance_within_ticks(feet, settings, process_noise, probability, impact
     for i in range(feet.index.shape[0]):
         stands = probability[i] >= 0.5
         stood = previous.probability[i] >= 0.5
-        share = settings.impact_share if impact[i] > 0.5 else WALK_SHARE
+        # The process noise is that of any foot, by what all have changed.
+        share = settings.impact_share if impact[i] > 0.5 else WALK_SHARE / impact.shape[0]
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
             happened = share * process_noise[r] if stands or stood else 0.0

@@ -32,7 +32,8 @@ class FilterSettings:
     least_noise_share: float = 0.5      # of stated noise, which may cover what is not white
     repeats: float = 0.3                # share of equal samples of a signal in steps
     width_growth: float = 1.2           # of a step's width in a sample, at most
-    frozen_samples: float = 50.0        # of a torque that is the same to the bit
+    # Log-likelihood ratio of a torque that is frozen, by samples that are the same to the bit.
+    frozen_evidence: float = 20.0
 
     # Walk of forces, with torque
     # s, mean of forces by whose distance they move; a rate lasts twice as long.

@@ -222,7 +222,8 @@ def _take_row(arrays, layout, settings):
                                           arrays.stamps, arrays.row)
     n = window.shape[0]
     drop_zero_efforts(row, layout, robot.feet, robot.columns)
-    if drop_frozen_efforts(row, layout, settings, robot.columns, memory.efforts):
+    if drop_frozen_efforts(row, layout, settings, robot.columns, memory.efforts,
+                           memory.noise.signals):
         memory.status[STATUS.by_torque] = 0.0
     correct_efforts(row, layout, robot.effort_map)
     fill_passive_efforts(row, layout, robot.passive, robot.columns)
