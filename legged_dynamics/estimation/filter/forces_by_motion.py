@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.contact.contact_evidence import CORRELATION_TIME
+from legged_dynamics.contact.contact_evidence import CORRELATION_TIME, LEAST_PROBABILITY
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
@@ -292,14 +292,14 @@ def _start_learning(feet, settings, up, memory, contact):
     memory.body[MOTION.stood] = memory.body[MOTION.rising] = memory.body[MOTION.lifted] = 0.0
 
 
-# Variance of a load that is anywhere from q to -q, evenly, about q, over q squared.
-PASSED = 4.0 / 3.0
+# Variance of a load that is anywhere from q to -q, evenly, over q squared.
+PASSED = 1.0 / 3.0
 
 
 @part
-def _add_passing(feet, settings, states, up, probability, x, passing, covariance):
+def _let_load_pass(feet, settings, states, up, probability, x, passing, covariance):
     """
-    Add to a covariance that load passes unseen from point feet that stood to those that landed.
+    Let load pass unseen from point feet that stood to those that landed: half of it, in the mean.
 
     It is not seen in the part q of the loads, row ``passing``, that the balance leaves open, and
     which becomes -q: of a trot, all load on one diagonal, then on the other.
@@ -319,6 +319,8 @@ def _add_passing(feet, settings, states, up, probability, x, passing, covariance
         arm = (1.0, states[i, CONTACT] / reach, states[i, CONTACT + 1] / reach)
         passing[i] -= probability[i] * dot(balanced, arm)
     for i in range(nf):
+        for r in range(3):
+            x[feet.index[i, START] + r] -= passing[i] * up[r]
         for j in range(nf):
             both = PASSED * passing[i] * passing[j]
             for r in range(3):
@@ -338,7 +340,8 @@ def _add_blow(feet, layout, settings, before, newest, covariance):
     jump = norm(subtract(load3(newest, first), load3(before, first)))
     for i in range(feet.index.shape[0]):
         up = newest[layout.given_contact + i] < 0.5     # False where it is not given
-        blow = 0.0 if up else 0.5 * jump * settings.weight / settings.gravity
+        blow = 0.0 if up else 0.5 * jump * settings.weight / settings.gravity / math.sqrt(
+            feet.index.shape[0])
         for k in range(feet.index[i, SIZE]):
             at = feet.index[i, START] + k
             covariance[at, at] += (blow if k < 3 else blow * settings.arm) ** 2
@@ -403,12 +406,12 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
             mix_with_air(feet, i, settings, x, P, lifted, 0.0, tracking.foot_rows, tracking.block)
     copy_state(nx, x, P, 1.0, latest, covariance)
     for i in range(nf):
-        lifted = 1.0 - contact.probability[i]
+        lifted = max(1.0 - LEAST_PROBABILITY - contact.probability[i], 0.0)     # it is a bound
         if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
             mix_with_air(feet, i, settings, latest, covariance, lifted, 0.0, tracking.foot_rows,
                          tracking.block)
+    _let_load_pass(feet, settings, states, up, contact.probability, latest, loads, covariance)
     _keep_unilateral(feet, up, latest, covariance)
-    _add_passing(feet, settings, states, up, contact.probability, latest, loads, covariance)
     copy_state(nc, latest, covariance, 1.0, found.coordinates, found.covariance)
     copy_state(nc, latest, covariance, 1.0, found.latest, found.latest_covariance)
     if imu and settings.two_samples > 0.5:
