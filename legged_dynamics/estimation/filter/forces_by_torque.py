@@ -52,6 +52,7 @@ from legged_dynamics.estimation.filter.memory import EFFORT, N_EXTRA, N_MASS, ST
 from legged_dynamics.estimation.filter.normal_equations import (
     add_base_information,
     joint_information,
+    solve_foot_alone,
 )
 from legged_dynamics.estimation.push import (
     feet_carry_weight,
@@ -68,6 +69,7 @@ from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
+    dot,
     load3,
     load9,
     rotate,
@@ -230,18 +232,22 @@ def _store_slow_weights(robot, tracking, vectors, joints, n):
 
 
 @part
-def _slow_covariance(robot, scratch, P, probability, nc):
+def _slow_covariance(robot, scratch, forces, probability, nc):
     """Fill ``scratch.information`` with the (nc, nc) covariance; False where it has none."""
+    P = forces.covariance
     feet, vectors = robot.feet, scratch.vectors
     information = scratch.information
     for j in range(robot.columns.shape[0]):
-        vectors[BEYOND, j] = 0.0
+        vectors[BEYOND, j] = forces.bias[6 + j]
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[SLOW_WEIGHTS],
                       robot.prior, information, vectors[VECTOR])
     for i in range(feet.index.shape[0]):
-        s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
-        for r in range(s, end if probability[i] < 0.5 else s):      # that it is up is known, too
-            information[r, r] += 1.0 / P[r, r]
+        if probability[i] < 0.5:    # that it is up is known, unless its own joints contradict
+            s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
+            v, _ = solve_foot_alone(feet, i, information, vectors[VECTOR])
+            doubt = 1.0 + dot(v, v) / (P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2])
+            for r in range(s, end):
+                information[r, r] += 1.0 / (doubt * P[r, r])
     if vectors[BASE_WEIGHTS, 0] > 0.0:
         for k in range(6):      # an unknown push is an error of the base's equation
             vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
@@ -341,7 +347,7 @@ def _write_forces(arrays, layout, settings, results):
     for k in range(nc):
         found.coordinates[k], found.latest[k] = x[k], latest[k]
     clear_given_air(feet, layout, arrays.window[-1], found)
-    _slow_covariance(arrays.robot, arrays.scratch, P, probability, nc)
+    _slow_covariance(arrays.robot, arrays.scratch, memory.forces, probability, nc)
     slow, scale = arrays.scratch.information, settings.scale_doubt ** 2
     for r in range(nc):
         for c in range(nc):
