@@ -56,6 +56,7 @@ from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     compose,
+    cross,
     dot,
     load3,
     load9,
@@ -308,7 +309,7 @@ def _let_load_pass(feet, settings, states, up, probability, x, passing, covarian
     N, b, size = (1e-6, 0.0, 0.0, 1e-6, 0.0, 1e-6), (0.0, 0.0, 0.0), 0
     for i in range(nf):
         p, size = probability[i], max(size, feet.index[i, SIZE])
-        a, c = states[i, CONTACT] / reach, states[i, CONTACT + 1] / reach
+        a, c, _ = scale(1.0 / reach, cross(load3(states[i], CONTACT), up))
         passing[i] = dot(up, load3(x, feet.index[i, START]))
         N = add6(N, (p, p * a, p * c, p * a * a, p * a * c, p * c * c))
         b = add_scaled(b, passing[i], (1.0, a, c))
@@ -316,8 +317,8 @@ def _let_load_pass(feet, settings, states, up, probability, x, passing, covarian
         return
     balanced = symmetric_times(inverse_symmetric(N), b)
     for i in range(nf):
-        arm = (1.0, states[i, CONTACT] / reach, states[i, CONTACT + 1] / reach)
-        passing[i] -= probability[i] * dot(balanced, arm)
+        a, c, _ = scale(1.0 / reach, cross(load3(states[i], CONTACT), up))
+        passing[i] -= probability[i] * dot(balanced, (1.0, a, c))
     for i in range(nf):
         for r in range(3):
             x[feet.index[i, START] + r] -= passing[i] * up[r]
@@ -334,14 +335,15 @@ def _add_blow(feet, layout, settings, before, newest, covariance):
     """
     Add to a covariance what the newest reading of the accelerometer has beyond its tick's mean.
 
-    Forces are means over a tick, at whose end a foot may have landed: which one, nothing says.
+    Forces are means over a tick, at whose end a foot may have landed: which one, nothing says. Of
+    n feet it bears all of the jump, of which the mean has a half, on all alike.
     """
-    first = layout.acceleration
+    first, n = layout.acceleration, float(feet.index.shape[0])
+    share = math.sqrt((1.0 - 0.75 / n) / n)
     jump = norm(subtract(load3(newest, first), load3(before, first)))
     for i in range(feet.index.shape[0]):
         up = newest[layout.given_contact + i] < 0.5     # False where it is not given
-        blow = 0.0 if up else 0.5 * jump * settings.weight / settings.gravity / math.sqrt(
-            feet.index.shape[0])
+        blow = 0.0 if up else share * jump * settings.weight / settings.gravity
         for k in range(feet.index[i, SIZE]):
             at = feet.index[i, START] + k
             covariance[at, at] += (blow if k < 3 else blow * settings.arm) ** 2

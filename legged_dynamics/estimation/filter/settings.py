@@ -88,7 +88,7 @@ class FilterSettings:
     # Natural times in which load becomes even, and pressure crosses the sole twice.
     even_time: float = 3.0
     uneven_share: float = 0.5           # even shares by which feet differ
-    sideways: float = 0.3               # of load, and of twist by the sole: friction over sqrt(3)
+    sideways: float = 0.15              # of load, and of twist by the sole: half of its friction
     straying: float = 0.03              # natural times in which what is sideways decays
     # Variance of a centre of pressure over the product of its distances from two edges: even along
     # a sole, which rolls; across it balance keeps it in the inner half.
