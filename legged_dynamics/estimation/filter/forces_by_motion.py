@@ -126,7 +126,6 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
                 x[r] *= stay
                 for k in range(nx):
                     P[r, k] *= stay
-                for k in range(nx):
                     P[k, r] *= stay
             if load > settings.unloaded * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
@@ -215,9 +214,8 @@ def _keep_unilateral(feet, up, x, P):
                 worst, least = i, load
         if worst < 0:
             return
-        s, known = feet.index[worst, START], 0.0
-        for r in range(3):
-            known += up[r] * dot(up, load3(P[s + r], s))
+        s = feet.index[worst, START]
+        _, known = normal_force(P, x, s, up)
         if not known > 0.0:
             return
         for k in range(nx):
@@ -335,8 +333,8 @@ def _add_blow(feet, layout, settings, before, newest, covariance):
     """
     Add to a covariance what the newest reading of the accelerometer has beyond its tick's mean.
 
-    Forces are means over a tick, at whose end a foot may have landed: which one, nothing says. Of
-    n feet it bears all of the jump, of which the mean has a half, on all alike.
+    Forces are means over a tick, at whose end one of n feet may have landed: it bears all of the
+    jump, of which the mean has a half, on all alike.
     """
     first, n = layout.acceleration, float(feet.index.shape[0])
     share = math.sqrt((1.0 - 0.75 / n) / n)
@@ -396,8 +394,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     loads = scratch.vectors[VECTOR]
     for i in range(nf):
         loads[i] = dot(up, load3(x, feet.index[i, START]))
-    update_contact_by_motion(arrays, layout, settings, row, R_WB, (total, spread), dt,
-                             results)
+    update_contact_by_motion(arrays, layout, settings, row, R_WB, (total, spread), dt, results)
 
     # Feet that are likely up are mixed with no force in the state, others in the results only.
     latest, covariance, found = tracking.latest, tracking.latest_covariance, results.forces

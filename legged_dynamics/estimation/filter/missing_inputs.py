@@ -29,8 +29,7 @@ def drop_frozen_efforts(row, layout, settings, columns, efforts, signals):
     """
     Set torques that a drive no longer measures to NaN; return whether one just froze.
 
-    Measured torques have noise: what hardly ever repeats is frozen after a few equal samples. If
-    others are constant too (robot at rest, noiseless or coarse sensors), none is dropped.
+    If others are constant too (robot at rest, noiseless or coarse sensors), none is dropped.
     """
     used, changed, frozen = 0, 0, 0
     for j in range(columns.shape[0]):
@@ -59,16 +58,9 @@ def drop_zero_efforts(row, layout, feet, columns):
     """
     Set the efforts of a leg, or of all joints, to NaN where all are exactly zero.
 
-    Drivers may send zeros for unknown torques; measured ones are not exactly zero all at
-    once.
+    Drivers may send zeros for unknown torques; measured ones are not exactly zero all at once.
     """
-    nv, zeros = columns.shape[0], 0
-    for j in range(nv):
-        if row[layout.effort + j] == 0.0:
-            zeros += 1
-    if zeros == 0:
-        return
-    measured = False
+    nv, measured = columns.shape[0], False
     for i in range(feet.index.shape[0]):
         any_measured = _leg_has_effort(row, layout, feet, columns, i)
         measured = measured or any_measured
