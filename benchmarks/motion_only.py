@@ -27,7 +27,7 @@ from benchmarks.zoo.contact_events import WINDOW, changes, closed, matched
 from benchmarks.zoo.estimators import Output, outputs_of
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import MissingRobot
-from benchmarks.zoo.scoring import score
+from benchmarks.zoo.scoring import PHASES, score
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.sensor_stream import SensorStream
@@ -446,12 +446,16 @@ def simulated(names: Sequence[str] = ()) -> Iterator[list[str]]:
             assert c is not None
             flips = c.unseen + c.false
             yield [name, title, f'{found.zero_phase:.1f}', f'{found.on_line:.1f}',
-                   f'{found.normalised:.2f}', f'{found.inside:.0f}', f'{c.agreement_on_line:.1f}',
+                   f'{found.normalised:.2f}', f'{found.inside:.0f}',
+                   *('' if np.isnan(one.inside) else f'{one.inside:.0f}'
+                     for one in (found.phases[phase] for phase in PHASES)),
+                   f'{c.agreement_on_line:.1f}',
                    '' if np.isnan(flips) else f'{flips:.2f}', f'{100.0 * np.mean(doubted):.1f}']
 
 
 SIMULATED_HEAD = ['scenario', 'sensors', 'zero phase', 'on line', 'error / deviation',
-                  'in 95 % bars', 'contact', 'unseen + false', 'in doubt']
+                  'in 95 % bars', *(f'in bars, {phase}' for phase in PHASES), 'contact',
+                  'unseen + false', 'in doubt']
 
 
 def _rms(values: np.ndarray) -> float:

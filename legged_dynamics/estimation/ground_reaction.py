@@ -320,8 +320,7 @@ class GroundReaction(NamedTuple):
     @property
     def foot_position(self) -> np.ndarray:
         """(nf, 3) p_BF [m]."""
-        states = self._array('feet.states')
-        return states[:, FOOT_POSITION:FOOT_POSITION + 3]
+        return self._array('feet.states')[:, FOOT_POSITION:FOOT_POSITION + 3]
 
     @property
     def contact_point(self) -> np.ndarray:
@@ -331,8 +330,7 @@ class GroundReaction(NamedTuple):
         The bottom of a point foot's ball; of a flat foot the middle of its sole, or its low edge
         while it is tilted.
         """
-        states = self._array('feet.states')
-        return states[:, CONTACT:CONTACT + 3]
+        return self._array('feet.states')[:, CONTACT:CONTACT + 3]
 
     @property
     def covariance(self) -> np.ndarray:

@@ -239,8 +239,7 @@ class LegOdometry:
         self._places[:] = 0.0
         self._newest: int | None = None
 
-    def update(self, measurement: Measurement,
-               contact: Sequence[bool] | None = None) -> BodyState:
+    def update(self, measurement: Measurement, contact: Sequence[bool] | None = None) -> BodyState:
         """
         Take one measurement in and return the state of the base at its stamp.
 
@@ -279,8 +278,7 @@ class LegOdometry:
             OdometryFault(int(out[BASE.faults])), math.sqrt(out[BASE.variance]),
             *self._turn_deviations(out, feet))
 
-    def _turn_deviations(self, memory: np.ndarray, feet: np.ndarray
-                         ) -> tuple[float, float, float]:
+    def _turn_deviations(self, memory: np.ndarray, feet: np.ndarray) -> tuple[float, float, float]:
         """
         Return the deviations of tilt and heading [rad] and of angular velocity [rad/s].
 

@@ -213,8 +213,7 @@ class LinkContacts:
         found[:, 6:] = self._moves[body][:, :, None] * np.where(
             self._sliding[:, None], axes, np.cross(axes, arms))
         mimics = model.mimics
-        for follower, master, ratio in zip(mimics.follower_v, mimics.master_v,
-                                           mimics.multiplier):
+        for follower, master, ratio in zip(mimics.follower_v, mimics.master_v, mimics.multiplier):
             found[:, 6 + master] += ratio * found[:, 6 + follower]
         return found
 
@@ -222,8 +221,7 @@ class LinkContacts:
         """Return what base and joints need of the ground, (6 + nv,); NaN where not known."""
         residual = np.concatenate([self._workspace[0, FORCE:FORCE + 6], self._tau - effort])
         mimics = self._model.mimics
-        for follower, master, ratio in zip(mimics.follower_v, mimics.master_v,
-                                           mimics.multiplier):
+        for follower, master, ratio in zip(mimics.follower_v, mimics.master_v, mimics.multiplier):
             residual[6 + master] += ratio * residual[6 + follower]
             residual[6 + follower] = np.nan
         residual[6:][(q < self._stops[0]) | (q > self._stops[1])] = np.nan
@@ -288,8 +286,7 @@ class LinkContacts:
                 places = candidates[i]
                 if gain[places].max() <= 0.0:
                     continue
-                found, left = _solved(cones[np.concatenate([*own, places])], right,
-                                      self._weight)
+                found, left = _solved(cones[np.concatenate([*own, places])], right, self._weight)
                 far = float(farness[places - n_feet].min())
                 tried[i] = left + (settings.significance * far) ** 2, left, found
             if not tried:
@@ -376,6 +373,5 @@ def _solved(cones: np.ndarray, right: np.ndarray, weight: float) -> tuple[np.nda
     n = rows.shape[1]
     # Of all forces that explain the readings alike, the smallest ones.
     from scipy.optimize import nnls
-    share, left = nnls(np.vstack([rows, np.eye(n) / weight]),
-                       np.concatenate([right, np.zeros(n)]))
+    share, left = nnls(np.vstack([rows, np.eye(n) / weight]), np.concatenate([right, np.zeros(n)]))
     return share, left ** 2

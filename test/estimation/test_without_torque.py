@@ -326,7 +326,7 @@ def test_load_that_passes_from_a_diagonal_to_the_other_is_doubted_and_no_sum_is(
     from types import SimpleNamespace
 
     from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE, feet_table
-    from legged_dynamics.estimation.filter.forces_by_motion import _add_passing
+    from legged_dynamics.estimation.filter.forces_by_motion import _let_load_pass
 
     model, config = quadruped()
     feet, states = feet_table(model, config.feet), np.zeros((4, N_FOOT_STATE))
@@ -334,10 +334,11 @@ def test_load_that_passes_from_a_diagonal_to_the_other_is_doubted_and_no_sum_is(
     states[:, CONTACT:CONTACT + 2] = places
     x, covariance = np.zeros(18), np.zeros((12, 12))
     x[[2, 11]] = 50.0           # all on the diagonal that stood
-    _add_passing(feet, SimpleNamespace(reach=0.4), states, (0.0, 0.0, 1.0), np.ones(4), x,
-                 np.zeros(4), covariance)
+    _let_load_pass(feet, SimpleNamespace(reach=0.4), states, (0.0, 0.0, 1.0), np.ones(4), x,
+                   np.zeros(4), covariance)
     loads = covariance[2::3, 2::3]
-    # 50 N to 0 N, with equal probability, about 50 N or about 0 N: a third of the square.
-    np.testing.assert_allclose(np.diag(loads), 50.0 ** 2 / 3.0, rtol=1e-5)
+    # 50 N to 0 N, with equal probability: the mean, and a twelfth of the square about it.
+    np.testing.assert_allclose(x[2:12:3], 25.0, rtol=1e-5)
+    np.testing.assert_allclose(np.diag(loads), 50.0 ** 2 / 12.0, rtol=1e-5)
     for seen in (np.ones(4), *places.T):
         assert seen @ loads @ seen < 1e-3

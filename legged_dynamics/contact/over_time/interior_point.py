@@ -365,8 +365,7 @@ class _NewtonSteps:
         # For the predictor W^-1 v is -z, which cancels against the one in stationarity.
         gradient = problem._times_rows(now.z + cones.back(cones.back(self._missing)))
         self._gradient = -problem._stationarity(now.x, now.z) - gradient
-        data = problem.problem._replace(
-            required=problem.problem.required - problem.balance(now.x))
+        data = problem.problem._replace(required=problem.problem.required - problem.balance(now.x))
         at = eliminate(data, problem.blocks(cones), self._gradient,
                        problem.past.information.copy(), self._zero.copy(), self._none, self._made)
         return at == DONE

@@ -158,8 +158,7 @@ class _OverTimeTask:
         if waiting is not None:
             yield self.solve(waiting, past)
 
-    def _before(self, frames: Frames, future: Frames, past: Past
-                ) -> tuple[OverTimeSolution, Past]:
+    def _before(self, frames: Frames, future: Frames, past: Past) -> tuple[OverTimeSolution, Past]:
         """Return the solution of frames, given those that follow, and what to pass on."""
         after = future.standing[0]
         if self._rows is None:

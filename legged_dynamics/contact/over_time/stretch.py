@@ -176,8 +176,7 @@ def gather(section, problem, foot_rotation, speed):
         put3(problem.required, t, 0, _turned(R_WB, f, in_world))
         put3(problem.required, t, 3, _turned(R_WB, m, in_world))
         for i in range(speed.shape[1]):
-            put3(problem.points[t], i, 0,
-                 _turned(R_WB, get3(memory.states, i, CONTACT), in_world))
+            put3(problem.points[t], i, 0, _turned(R_WB, get3(memory.states, i, CONTACT), in_world))
             R = get9(memory.states, i, FOOT_ROTATION)
             if foot_rotation.shape[0] > 0:
                 put9(foot_rotation[t], i, 0, compose(R_WB, R) if in_world else R)
@@ -284,8 +283,7 @@ def _standing(in_contact: object, T: int, nf: int) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(flags, (T, nf)), dtype=np.int64)
 
 
-def _external(model: RobotModel, external: Mapping[str, np.ndarray] | None, T: int
-                ) -> np.ndarray:
+def _external(model: RobotModel, external: Mapping[str, np.ndarray] | None, T: int) -> np.ndarray:
     """
     Return external wrenches by body (T, nb, 6) in body axes; (0, nb, 6) without any.
 
@@ -370,8 +368,7 @@ class Frames:
         n = len(self.section.motion)
         problem = Problem._make([self.problem.index, *tables[n:n + 8], self.problem.smoothing,
                                  self.problem.slack])
-        section = self.section._replace(motion=MotionArrays._make(tables[:n]),
-                                        external=tables[-1])
+        section = self.section._replace(motion=MotionArrays._make(tables[:n]), external=tables[-1])
         return replace(self, section=section, problem=problem, foot_rotation=tables[-2])
 
     def forward(self, past: Past, after: np.ndarray) -> tuple[Elimination, Past]:
@@ -384,8 +381,7 @@ class Frames:
         nc, nf = len(past.linear), self.standing.shape[1]
         made = Elimination.of(len(self), nc, gain_width(self.problem.index))
         P, h = past.information.copy(), past.linear.copy()
-        at = eliminate(self.problem, np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after,
-                       made)
+        at = eliminate(self.problem, np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after, made)
         if at != DONE:
             raise ConfigurationError(
                 f'frame {at}: the costs leave the wrenches open, or lie so far apart that floating'

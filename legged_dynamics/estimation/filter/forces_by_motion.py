@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.contact.contact_evidence import CORRELATION_TIME
+from legged_dynamics.contact.contact_evidence import CORRELATION_TIME, LEAST_PROBABILITY
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
@@ -56,6 +56,7 @@ from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     compose,
+    cross,
     dot,
     load3,
     load9,
@@ -125,7 +126,6 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
                 x[r] *= stay
                 for k in range(nx):
                     P[r, k] *= stay
-                for k in range(nx):
                     P[k, r] *= stay
             if load > settings.unloaded * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
@@ -214,9 +214,8 @@ def _keep_unilateral(feet, up, x, P):
                 worst, least = i, load
         if worst < 0:
             return
-        s, known = feet.index[worst, START], 0.0
-        for r in range(3):
-            known += up[r] * dot(up, load3(P[s + r], s))
+        s = feet.index[worst, START]
+        _, known = normal_force(P, x, s, up)
         if not known > 0.0:
             return
         for k in range(nx):
@@ -292,14 +291,14 @@ def _start_learning(feet, settings, up, memory, contact):
     memory.body[MOTION.stood] = memory.body[MOTION.rising] = memory.body[MOTION.lifted] = 0.0
 
 
-# Variance of a load that is anywhere from q to -q, evenly, about q, over q squared.
-PASSED = 4.0 / 3.0
+# Variance of a load that is anywhere from q to -q, evenly, over q squared.
+PASSED = 1.0 / 3.0
 
 
 @part
-def _add_passing(feet, settings, states, up, probability, x, passing, covariance):
+def _let_load_pass(feet, settings, states, up, probability, x, passing, covariance):
     """
-    Add to a covariance that load passes unseen from point feet that stood to those that landed.
+    Let load pass unseen from point feet that stood to those that landed: half of it, in the mean.
 
     It is not seen in the part q of the loads, row ``passing``, that the balance leaves open, and
     which becomes -q: of a trot, all load on one diagonal, then on the other.
@@ -308,7 +307,7 @@ def _add_passing(feet, settings, states, up, probability, x, passing, covariance
     N, b, size = (1e-6, 0.0, 0.0, 1e-6, 0.0, 1e-6), (0.0, 0.0, 0.0), 0
     for i in range(nf):
         p, size = probability[i], max(size, feet.index[i, SIZE])
-        a, c = states[i, CONTACT] / reach, states[i, CONTACT + 1] / reach
+        a, c, _ = scale(1.0 / reach, cross(load3(states[i], CONTACT), up))
         passing[i] = dot(up, load3(x, feet.index[i, START]))
         N = add6(N, (p, p * a, p * c, p * a * a, p * a * c, p * c * c))
         b = add_scaled(b, passing[i], (1.0, a, c))
@@ -316,9 +315,11 @@ def _add_passing(feet, settings, states, up, probability, x, passing, covariance
         return
     balanced = symmetric_times(inverse_symmetric(N), b)
     for i in range(nf):
-        arm = (1.0, states[i, CONTACT] / reach, states[i, CONTACT + 1] / reach)
-        passing[i] -= probability[i] * dot(balanced, arm)
+        a, c, _ = scale(1.0 / reach, cross(load3(states[i], CONTACT), up))
+        passing[i] -= probability[i] * dot(balanced, (1.0, a, c))
     for i in range(nf):
+        for r in range(3):
+            x[feet.index[i, START] + r] -= passing[i] * up[r]
         for j in range(nf):
             both = PASSED * passing[i] * passing[j]
             for r in range(3):
@@ -332,13 +333,15 @@ def _add_blow(feet, layout, settings, before, newest, covariance):
     """
     Add to a covariance what the newest reading of the accelerometer has beyond its tick's mean.
 
-    Forces are means over a tick, at whose end a foot may have landed: which one, nothing says.
+    Forces are means over a tick, at whose end one of n feet may have landed: it bears all of the
+    jump, of which the mean has a half, on all alike.
     """
-    first = layout.acceleration
+    first, n = layout.acceleration, float(feet.index.shape[0])
+    share = math.sqrt((1.0 - 0.75 / n) / n)
     jump = norm(subtract(load3(newest, first), load3(before, first)))
     for i in range(feet.index.shape[0]):
         up = newest[layout.given_contact + i] < 0.5     # False where it is not given
-        blow = 0.0 if up else 0.5 * jump * settings.weight / settings.gravity
+        blow = 0.0 if up else share * jump * settings.weight / settings.gravity
         for k in range(feet.index[i, SIZE]):
             at = feet.index[i, START] + k
             covariance[at, at] += (blow if k < 3 else blow * settings.arm) ** 2
@@ -391,8 +394,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     loads = scratch.vectors[VECTOR]
     for i in range(nf):
         loads[i] = dot(up, load3(x, feet.index[i, START]))
-    update_contact_by_motion(arrays, layout, settings, row, R_WB, (total, spread), dt,
-                             results)
+    update_contact_by_motion(arrays, layout, settings, row, R_WB, (total, spread), dt, results)
 
     # Feet that are likely up are mixed with no force in the state, others in the results only.
     latest, covariance, found = tracking.latest, tracking.latest_covariance, results.forces
@@ -403,12 +405,12 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
             mix_with_air(feet, i, settings, x, P, lifted, 0.0, tracking.foot_rows, tracking.block)
     copy_state(nx, x, P, 1.0, latest, covariance)
     for i in range(nf):
-        lifted = 1.0 - contact.probability[i]
+        lifted = max(1.0 - LEAST_PROBABILITY - contact.probability[i], 0.0)     # it is a bound
         if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
             mix_with_air(feet, i, settings, latest, covariance, lifted, 0.0, tracking.foot_rows,
                          tracking.block)
+    _let_load_pass(feet, settings, states, up, contact.probability, latest, loads, covariance)
     _keep_unilateral(feet, up, latest, covariance)
-    _add_passing(feet, settings, states, up, contact.probability, latest, loads, covariance)
     copy_state(nc, latest, covariance, 1.0, found.coordinates, found.covariance)
     copy_state(nc, latest, covariance, 1.0, found.latest, found.latest_covariance)
     if imu and settings.two_samples > 0.5:

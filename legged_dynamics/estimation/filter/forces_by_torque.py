@@ -52,6 +52,7 @@ from legged_dynamics.estimation.filter.memory import EFFORT, N_EXTRA, N_MASS, ST
 from legged_dynamics.estimation.filter.normal_equations import (
     add_base_information,
     joint_information,
+    solve_foot_alone,
 )
 from legged_dynamics.estimation.push import (
     feet_carry_weight,
@@ -68,6 +69,7 @@ from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
+    dot,
     load3,
     load9,
     rotate,
@@ -230,14 +232,22 @@ def _store_slow_weights(robot, tracking, vectors, joints, n):
 
 
 @part
-def _slow_covariance(robot, scratch, P, probability, nc):
+def _slow_covariance(robot, scratch, forces, probability, nc):
     """Fill ``scratch.information`` with the (nc, nc) covariance; False where it has none."""
+    P = forces.covariance
     feet, vectors = robot.feet, scratch.vectors
     information = scratch.information
     for j in range(robot.columns.shape[0]):
-        vectors[BEYOND, j] = 0.0
+        vectors[BEYOND, j] = forces.bias[6 + j]
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[SLOW_WEIGHTS],
                       robot.prior, information, vectors[VECTOR])
+    for i in range(feet.index.shape[0]):
+        if probability[i] < 0.5:    # that it is up is known, unless its own joints contradict
+            s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
+            v, _ = solve_foot_alone(feet, i, information, vectors[VECTOR])
+            doubt = 1.0 + dot(v, v) / (P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2])
+            for r in range(s, end):
+                information[r, r] += 1.0 / (doubt * P[r, r])
     if vectors[BASE_WEIGHTS, 0] > 0.0:
         for k in range(6):      # an unknown push is an error of the base's equation
             vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
@@ -337,7 +347,7 @@ def _write_forces(arrays, layout, settings, results):
     for k in range(nc):
         found.coordinates[k], found.latest[k] = x[k], latest[k]
     clear_given_air(feet, layout, arrays.window[-1], found)
-    _slow_covariance(arrays.robot, arrays.scratch, P, probability, nc)
+    _slow_covariance(arrays.robot, arrays.scratch, memory.forces, probability, nc)
     slow, scale = arrays.scratch.information, settings.scale_doubt ** 2
     for r in range(nc):
         for c in range(nc):
@@ -345,13 +355,13 @@ def _write_forces(arrays, layout, settings, results):
             found.covariance[r, c] = settings.covariance_share * P[r, c] + both
             found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
     for i in range(feet.index.shape[0]):
-        # A sole that is called up bears the light load that it keeps, or with even odds none.
+        # A sole that is called up bears the light load that it keeps, or none.
         if probability[i] < 0.5 and has_moment(feet.index, i):
             s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
             for r in range(s, end):
                 for c in range(s, end):
-                    found.covariance[r, c] += 0.5 * found.coordinates[r] * found.coordinates[c]
-                    found.latest_covariance[r, c] += 0.5 * found.latest[r] * found.latest[c]
+                    found.covariance[r, c] += found.coordinates[r] * found.coordinates[c]
+                    found.latest_covariance[r, c] += found.latest[r] * found.latest[c]
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, settings, tracking.process_noise, probability,
                                   memory.forces.impact, memory.previous, found.covariance)
@@ -418,7 +428,8 @@ def add_variance_within_ticks(feet, settings, process_noise, probability, impact
     for i in range(feet.index.shape[0]):
         stands = probability[i] >= 0.5
         stood = previous.probability[i] >= 0.5
-        share = settings.impact_share if impact[i] > 0.5 else WALK_SHARE
+        # The process noise is that of any foot, by what all have changed.
+        share = settings.impact_share if impact[i] > 0.5 else WALK_SHARE / impact.shape[0]
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
             happened = share * process_noise[r] if stands or stood else 0.0

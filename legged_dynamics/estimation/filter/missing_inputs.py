@@ -7,7 +7,7 @@ import math
 
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.filter import layout as codes
-from legged_dynamics.estimation.filter.memory import EFFORT
+from legged_dynamics.estimation.filter.memory import EFFORT, SIGNAL
 from legged_dynamics.spatial.jit import part
 
 # Samples that mark a torque as frozen.
@@ -15,12 +15,21 @@ FOUND_FROZEN = 1e9
 
 
 @part
-def drop_frozen_efforts(row, layout, settings, columns, efforts):
+def _improbable(settings, efforts, signals, j):
+    """Return whether a torque repeats itself for longer than its usual repeats explain."""
+    unchanged = efforts[j, EFFORT.unchanged]
+    if unchanged == 0.0:
+        return False
+    repeats = max(signals[efforts.shape[0] + j, SIGNAL.repeats], settings.step)
+    return -unchanged * math.log(repeats) > settings.frozen_evidence
+
+
+@part
+def drop_frozen_efforts(row, layout, settings, columns, efforts, signals):
     """
     Set torques that a drive no longer measures to NaN; return whether one just froze.
 
-    Measured torques have noise. If others are constant too (robot at rest, noiseless or
-    coarse sensors), none is dropped.
+    If others are constant too (robot at rest, noiseless or coarse sensors), none is dropped.
     """
     used, changed, frozen = 0, 0, 0
     for j in range(columns.shape[0]):
@@ -31,11 +40,12 @@ def drop_frozen_efforts(row, layout, settings, columns, efforts):
         if columns[j, 0] > 0 and math.isfinite(effort):
             used += 1
             changed += 0 if same else 1
-            frozen += 1 if efforts[j, EFFORT.unchanged] > settings.frozen_samples else 0
+            frozen += 1 if _improbable(settings, efforts, signals, j) else 0
     others_change = changed + frozen == used and changed > frozen
     found = False
     for j in range(columns.shape[0]):
-        if FOUND_FROZEN > efforts[j, EFFORT.unchanged] > settings.frozen_samples and others_change:
+        if (others_change and efforts[j, EFFORT.unchanged] < FOUND_FROZEN
+                and _improbable(settings, efforts, signals, j)):
             efforts[j, EFFORT.unchanged] = FOUND_FROZEN
             found = True
         if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN:
@@ -48,16 +58,9 @@ def drop_zero_efforts(row, layout, feet, columns):
     """
     Set the efforts of a leg, or of all joints, to NaN where all are exactly zero.
 
-    Drivers may send zeros for unknown torques; measured ones are not exactly zero all at
-    once.
+    Drivers may send zeros for unknown torques; measured ones are not exactly zero all at once.
     """
-    nv, zeros = columns.shape[0], 0
-    for j in range(nv):
-        if row[layout.effort + j] == 0.0:
-            zeros += 1
-    if zeros == 0:
-        return
-    measured = False
+    nv, measured = columns.shape[0], False
     for i in range(feet.index.shape[0]):
         any_measured = _leg_has_effort(row, layout, feet, columns, i)
         measured = measured or any_measured

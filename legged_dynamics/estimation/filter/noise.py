@@ -161,9 +161,8 @@ def predict_momentum_error(x, P, gain, noise, nc, keep, new, dt):
     nx = x.shape[0]
     for k in range(nc, nx):
         x[k] *= keep
-        for c in range(nx):
-            P[k, c] *= keep
         for r in range(nx):
+            P[k, r] *= keep
             P[r, k] *= keep
     for r in range(6):
         for k in range(6):

@@ -32,7 +32,8 @@ class FilterSettings:
     least_noise_share: float = 0.5      # of stated noise, which may cover what is not white
     repeats: float = 0.3                # share of equal samples of a signal in steps
     width_growth: float = 1.2           # of a step's width in a sample, at most
-    frozen_samples: float = 50.0        # of a torque that is the same to the bit
+    # Log-likelihood ratio of a torque that is frozen, by samples that are the same to the bit.
+    frozen_evidence: float = 20.0
 
     # Walk of forces, with torque
     # s, mean of forces by whose distance they move; a rate lasts twice as long.
@@ -87,7 +88,7 @@ class FilterSettings:
     # Natural times in which load becomes even, and pressure crosses the sole twice.
     even_time: float = 3.0
     uneven_share: float = 0.5           # even shares by which feet differ
-    sideways: float = 0.3               # of load, and of twist by the sole: friction over sqrt(3)
+    sideways: float = 0.15              # of load, and of twist by the sole: half of its friction
     straying: float = 0.03              # natural times in which what is sideways decays
     # Variance of a centre of pressure over the product of its distances from two edges: even along
     # a sole, which rolls; across it balance keeps it in the inner half.

@@ -222,7 +222,8 @@ def _take_row(arrays, layout, settings):
                                           arrays.stamps, arrays.row)
     n = window.shape[0]
     drop_zero_efforts(row, layout, robot.feet, robot.columns)
-    if drop_frozen_efforts(row, layout, settings, robot.columns, memory.efforts):
+    if drop_frozen_efforts(row, layout, settings, robot.columns, memory.efforts,
+                           memory.noise.signals):
         memory.status[STATUS.by_torque] = 0.0
     correct_efforts(row, layout, robot.effort_map)
     fill_passive_efforts(row, layout, robot.passive, robot.columns)
@@ -372,8 +373,7 @@ def tick_by_motion(packed):
 @part
 def _finish(arrays, layout, settings, R_WB, imu, dt, by_torque):
     """Follow the ground, fill and filter the results; return the mode."""
-    robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory,
-                                       arrays.results)
+    robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory, arrays.results)
     feet, states = robot.feet, results.feet.states
     settle, bearing = 1.0, memory.contact.probability
     if not by_torque:
