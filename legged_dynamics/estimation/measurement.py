@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -236,6 +237,49 @@ class LateSignal:
         self._squares += (np.nansum(squares, axis=1) - self._squares) / self._count
         second, third = self._squares
         return min(max(2.0 - third / second, 0.0), 1.0) if second > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
+class ClockSettings:
+    """When stamps are times of receipt, not of measurement, and how they are smoothed."""
+
+    samples: int = 50       # over which stamps, and changes of their steps, are averaged
+    scatter: float = 0.15   # of a step: mean change of the step beyond which a clock scatters
+    lost: float = 3.0       # mean changes beyond which a later stamp tells of lost samples
+
+
+class SteadyClock:
+    """
+    Times of samples in even steps: their stamps, but smoothed ones where the clock scatters.
+
+    Times of receipt differ by anything from nothing on, and so would slopes by them. `stamp` and
+    `time` [ns] are of the last sample, None before the first.
+    """
+
+    def __init__(self, rate: float, settings: ClockSettings = ClockSettings()):
+        self.period, self._settings = round(1e9 / rate), settings
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all stamps."""
+        self.stamp: int | None = None
+        self.time = self._step = 0
+        self._scatter = 0.0
+
+    def time_of(self, stamp: int) -> int:
+        """Return the time of a sample that comes next [ns]."""
+        settings, stray = self._settings, stamp - self.time - self.period
+        if self._scatter > settings.scatter * self.period and (
+                stray < settings.lost * self._scatter):
+            return stamp - stray + round(stray / settings.samples)
+        return stamp
+
+    def take(self, stamp: int, time: int) -> None:
+        """Take a sample in."""
+        if self.stamp is not None:
+            change, self._step = abs(stamp - self.stamp - self._step), stamp - self.stamp
+            self._scatter += (change - self._scatter) / self._settings.samples
+        self.stamp, self.time = stamp, time
 
 
 # -------------------------------------------------------------------------------------------------
