@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import factorized, solved, variances
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
@@ -46,7 +47,7 @@ class Hypotheses:
                  settings: LearnerSettings):
         self._parameters, self._prior, self._settings = parameters, prior, settings
         self.rejected = np.zeros(len(parameters.names), bool)
-        self._force_error = TUNED.base_force * weight
+        self._force_error, self._mass = TUNED.base_force * weight, weight / GRAVITY
         self._of_torques = self._priors_of_torques()
         self._wrong_gain = (settings.gain_factor * float(      # variance
             np.median(prior.tight[parameters.gains]))) ** 2
@@ -203,7 +204,13 @@ class Hypotheses:
             likely = [1.0, 0.0, 0.0, 0.0]
         # Wrong gains are doubted torques; of what all of them share, masses may be wrong as well.
         self.gain_doubt = likely[1] / sum(likely) * self._wrong_gain
-        self.scale_doubt = settings.mass_deviation * math.sqrt(likely[3] / sum(likely))
+        # A robot that seems lighter may as well have gains that fall: nobody takes off a load that
+        # was never stated. How much, by a wide prior of the mass.
+        k = len(self._parameters.gains) + 3
+        looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
+        lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
+        self.scale_doubt = math.sqrt((likely[3] * settings.mass_deviation ** 2
+                                      + likely[2] * lack ** 2) / sum(likely))
         return odds
 
 
