@@ -245,7 +245,7 @@ DEFECTS = (
     Defect('IMU 2 ms late', imu_late=0.002, fault='IMU_LATE'),
     Defect('small ones together', friction=0.006, gain=0.05, effort_late=0.002, tilt=DEGREE,
            imu_late=0.001, com=0.01, armature=0.5),
-    Defect('hips\' armature 0', hips=0.0, fault='ARMATURE_MISSTATED'),
+    Defect("hips' armature 0", hips=0.0, fault='ARMATURE_MISSTATED'),
     Defect('gain drifting to 0.85 in 6 s', drift=0.85, fault='GAIN_MISSTATED'),
     Defect('springs of 1000 N m/rad, 300 on a light robot', spring=1000.0),
     Defect('play of 1 degree', play=DEGREE),
@@ -370,7 +370,8 @@ def made_run(name: str, defect: Defect, rate: float) -> Defective:
     armature = [defect.armature * value for value in plain.parameters['robot.armature']]
     if defect.hips != 1.0:
         names = plain.config.joints or plain.model.joint_names
-        hips = {plain.model.joint_names[plain.model.chain(plain.model.frame(foot.link).body)[0] - 1]
+        model = plain.model
+        hips = {model.joint_names[model.chain(model.frame(foot.link).body)[0] - 1]
                 for foot in plain.config.feet}
         armature = [value * (defect.hips if name in hips else 1.0) for name, value in zip(
             names, armature * (len(names) if len(armature) == 1 else 1))]

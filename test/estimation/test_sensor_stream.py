@@ -97,7 +97,7 @@ def test_stamps_of_a_clock_that_is_even_are_times_also_where_samples_are_lost():
 
 
 def test_times_of_receipt_become_even():
-    """Stamps late by 0 to 2 steps: slopes by them were of any size, forces 10^8 times the weight."""
+    """Stamps late by 0 to 2 steps: slopes by them were of any size, forces of any, too."""
     true = 2 * MS * np.arange(2000)
     stamps = np.sort(true + np.random.default_rng(0).integers(0, 4 * MS, len(true)))
     assert np.diff(stamps).min() < 0.01 * MS

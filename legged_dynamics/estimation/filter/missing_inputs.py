@@ -17,7 +17,7 @@ FOUND_FROZEN = 1e9
 @part
 def drop_frozen_efforts(row, layout, settings, columns, efforts):
     """
-    Set torques that a drive no longer measures to NaN; return whether one just froze.
+    Set torques that a drive does not measure, or cuts off, to NaN; return whether one just froze.
 
     Measured torques have noise. If others are constant too (robot at rest, noiseless or
     coarse sensors), none is dropped.
@@ -38,7 +38,14 @@ def drop_frozen_efforts(row, layout, settings, columns, efforts):
         if FOUND_FROZEN > efforts[j, EFFORT.unchanged] > settings.frozen_samples and others_change:
             efforts[j, EFFORT.unchanged] = FOUND_FROZEN
             found = True
-        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN:
+        size = math.fabs(row[layout.effort + j])
+        if size > efforts[j, EFFORT.most]:
+            efforts[j, EFFORT.most], efforts[j, EFFORT.clipped] = size, 0.0
+        elif (size == efforts[j, EFFORT.most] and 2 * changed > used
+                and efforts[j, EFFORT.unchanged] >= settings.clipped_samples):
+            efforts[j, EFFORT.clipped] = 1.0
+        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN or (
+                efforts[j, EFFORT.clipped] > 0.5 and size == efforts[j, EFFORT.most]):
             row[layout.effort + j] = math.nan
     return found
 

@@ -33,6 +33,7 @@ class FilterSettings:
     repeats: float = 0.3                # share of equal samples of a signal in steps
     width_growth: float = 1.2           # of a step's width in a sample, at most
     frozen_samples: float = 50.0        # of a torque that is the same to the bit
+    clipped_samples: float = 5.0        # of one that is its largest so far, too: it is cut off
 
     # Walk of forces, with torque
     # s, mean of forces by whose distance they move; a rate lasts twice as long.
