@@ -44,7 +44,7 @@ from legged_dynamics.estimation.measurement import (
     InputRow,
     LateSignal,
     Measurement,
-    SteadyClock,
+    SampleClock,
 )
 from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.rails import Rails
@@ -146,7 +146,7 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        self._clock = SteadyClock(settings.rate)
+        self._clock = SampleClock(settings.rate)
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None

@@ -248,7 +248,7 @@ class ClockSettings:
     lost: float = 3.0       # mean changes beyond which a later stamp tells of lost samples
 
 
-class SteadyClock:
+class SampleClock:
     """
     Times of samples in even steps: their stamps, but smoothed ones where the clock scatters.
 

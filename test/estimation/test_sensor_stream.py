@@ -6,7 +6,7 @@ import numpy as np
 from legged_dynamics.estimation.measurement import (
     ImuSample,
     JointSample,
-    SteadyClock,
+    SampleClock,
     SwitchSample,
 )
 from legged_dynamics.estimation.sensor_stream import REASONS_KEPT, SensorStream, Verdict
@@ -81,7 +81,7 @@ def test_reasons_that_differ_each_time_do_not_pile_up():
 
 def times(stamps):
     """Return the times that a clock makes of stamps, at 500 Hz."""
-    clock, found = SteadyClock(500.0), []
+    clock, found = SampleClock(500.0), []
     for stamp in stamps:
         found.append(clock.time_of(int(stamp)))
         clock.take(int(stamp), found[-1])
