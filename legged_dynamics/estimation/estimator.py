@@ -40,12 +40,7 @@ from legged_dynamics.estimation.ground_reaction import (
     places_of_results,
 )
 from legged_dynamics.estimation.link_contacts import FoundContacts, LinkContacts
-from legged_dynamics.estimation.measurement import (
-    InputRow,
-    LateSignal,
-    Measurement,
-    SampleClock,
-)
+from legged_dynamics.estimation.measurement import InputRow, LateSignal, Measurement, SampleClock
 from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.rails import Rails
 from legged_dynamics.estimation.settings import (
@@ -377,9 +372,8 @@ class GroundReactionEstimator:
     def _check_time(self, step: int) -> int:
         """Return the fault bits of a step in time [ns], and start anew where it is too much."""
         if step == 0:
-            raise MeasurementError('expected a stamp later than the last one, got '
-                                   f'{self._clock.stamp} ns again; the repeated measurement is '
-                                   'left out')
+            raise MeasurementError('expected a stamp later than the last one, got it again: '
+                                   f'{self._clock.stamp} ns; this measurement is left out')
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
         self._restart()

@@ -263,16 +263,14 @@ class SampleClock:
     def reset(self) -> None:
         """Forget all stamps."""
         self.stamp: int | None = None
-        self.time = self._step = 0
-        self._scatter = 0.0
+        self.time, self._step, self._scatter = 0, 0, 0.0
 
     def time_of(self, stamp: int) -> int:
         """Return the time of a sample that comes next [ns]."""
         settings, stray = self._settings, stamp - self.time - self.period
-        if self._scatter > settings.scatter * self.period and (
-                stray < settings.lost * self._scatter):
-            return stamp - stray + round(stray / settings.samples)
-        return stamp
+        scatter = self._scatter
+        even = scatter < settings.scatter * self.period or stray > settings.lost * scatter
+        return stamp if even else stamp - stray + round(stray / settings.samples)
 
     def take(self, stamp: int, time: int) -> None:
         """Take a sample in."""

@@ -54,7 +54,7 @@ class _EffortColumns(NamedTuple):
     unchanged: int = 1      # samples for which it has been the same in every bit
     slope: int = 1          # mean slope [N m/s or N/s]
     most: int = 1           # largest size so far [N m or N]
-    clipped: int = 1        # 1 where it stayed at that for a while: beyond is cut off
+    bound: int = 1          # size at which it stayed for a while: beyond is cut off; or 0
     width: int = 0
 
 

@@ -40,12 +40,11 @@ def drop_frozen_efforts(row, layout, settings, columns, efforts):
             found = True
         size = math.fabs(row[layout.effort + j])
         if size > efforts[j, EFFORT.most]:
-            efforts[j, EFFORT.most], efforts[j, EFFORT.clipped] = size, 0.0
+            efforts[j, EFFORT.most] = size
         elif (size == efforts[j, EFFORT.most] and 2 * changed > used
                 and efforts[j, EFFORT.unchanged] >= settings.clipped_samples):
-            efforts[j, EFFORT.clipped] = 1.0
-        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN or (
-                efforts[j, EFFORT.clipped] > 0.5 and size == efforts[j, EFFORT.most]):
+            efforts[j, EFFORT.bound] = size
+        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN or size == efforts[j, EFFORT.bound] != 0.0:
             row[layout.effort + j] = math.nan
     return found
 
