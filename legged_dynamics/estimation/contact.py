@@ -128,8 +128,7 @@ class ContactLevels:
             doubted = math.sqrt(max(error ** 2 - known ** 2, 0.0)) if doubt is not None else 0.0
             # A sole is unloaded slowly; where it rises says more.
             hidden = doubted if len(leg) == 3 else 0.0
-            noise = settings.contact_force_noise or min(max(error, TUNED.air_force),
-                                                        self._largest)
+            noise = settings.contact_force_noise or min(max(error, TUNED.air_force), self._largest)
             threshold = settings.contact_force_threshold or max(
                 min(2.0 * noise, LEVELS.share / nf), min(hidden, LEVELS.doubted_share / nf))
             yield threshold, max(noise, hidden), error, doubted

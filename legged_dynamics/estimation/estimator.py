@@ -141,7 +141,6 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        self._clock = SampleClock(settings.rate)
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None
@@ -222,7 +221,7 @@ class GroundReactionEstimator:
         memory.tilt[TILT.up:TILT.up + 3] = memory.ground.normal[:] = 0.0, 0.0, 1.0
         self._arrays.window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
-        self._clock.reset()
+        self._clock = SampleClock(self.settings.rate)
         for part in (self._rails, self._transmission, self._velocity, self._link_contacts):
             if part is not None:
                 part.reset()
@@ -253,15 +252,14 @@ class GroundReactionEstimator:
             comes twice. The measurement is then not taken, and nothing else is lost.
 
         """
-        stamp, clock = measurement.stamp_ns, self._clock
-        faults, dt = 0, 0.0
+        stamp, faults = measurement.stamp_ns, 0
         if self._joining is not None:
             self._join(self._joining)
-        if clock.stamp is not None:
-            faults = self._check_time(stamp - clock.stamp)
+        if self._clock.stamp is not None:
+            faults = self._check_time(stamp - self._clock.stamp)
+        clock = self._clock     # after a gap another one
         time = clock.time_of(stamp)
-        if clock.stamp is not None:     # else a gap, after which all begins anew
-            dt = (time - clock.time) * 1e-9
+        dt = 0.0 if clock.stamp is None else (time - clock.time) * 1e-9
         arrays, places = self._arrays, self._results.places
         self._input.fill(measurement, contact)
         learner = self._learner
@@ -372,8 +370,7 @@ class GroundReactionEstimator:
     def _check_time(self, step: int) -> int:
         """Return the fault bits of a step in time [ns], and start anew where it is too much."""
         if step == 0:
-            raise MeasurementError('expected a stamp later than the last one, got it again: '
-                                   f'{self._clock.stamp} ns; this measurement is left out')
+            raise MeasurementError(f'expected a later stamp, got {self._clock.stamp} ns again: left out')
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
         self._restart()

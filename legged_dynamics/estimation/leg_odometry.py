@@ -239,8 +239,7 @@ class LegOdometry:
         self._places[:] = 0.0
         self._newest: int | None = None
 
-    def update(self, measurement: Measurement,
-               contact: Sequence[bool] | None = None) -> BodyState:
+    def update(self, measurement: Measurement, contact: Sequence[bool] | None = None) -> BodyState:
         """
         Take one measurement in and return the state of the base at its stamp.
 

@@ -288,8 +288,7 @@ class LinkContacts:
                 places = candidates[i]
                 if gain[places].max() <= 0.0:
                     continue
-                found, left = _solved(cones[np.concatenate([*own, places])], right,
-                                      self._weight)
+                found, left = _solved(cones[np.concatenate([*own, places])], right, self._weight)
                 far = float(farness[places - n_feet].min())
                 tried[i] = left + (settings.significance * far) ** 2, left, found
             if not tried:
@@ -376,6 +375,5 @@ def _solved(cones: np.ndarray, right: np.ndarray, weight: float) -> tuple[np.nda
     n = rows.shape[1]
     # Of all forces that explain the readings alike, the smallest ones.
     from scipy.optimize import nnls
-    share, left = nnls(np.vstack([rows, np.eye(n) / weight]),
-                       np.concatenate([right, np.zeros(n)]))
+    share, left = nnls(np.vstack([rows, np.eye(n) / weight]), np.concatenate([right, np.zeros(n)]))
     return share, left ** 2

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.measurement import (
     ImuSample,
@@ -239,44 +239,24 @@ class LateSignal:
         return min(max(2.0 - third / second, 0.0), 1.0) if second > 0.0 else 0.0
 
 
-@dataclass(frozen=True)
-class ClockSettings:
-    """When stamps are times of receipt, not of measurement, and how they are smoothed."""
-
-    samples: int = 50       # over which stamps, and changes of their steps, are averaged
-    scatter: float = 0.15   # of a step: mean change of the step beyond which a clock scatters
-    lost: float = 3.0       # mean changes beyond which a later stamp tells of lost samples
-
-
 class SampleClock:
-    """
-    Times of samples in even steps: their stamps, but smoothed ones where the clock scatters.
+    """Times of samples in even steps: their stamps, but smoothed ones where these scatter."""
 
-    Times of receipt differ by anything from nothing on, and so would slopes by them. `stamp` and
-    `time` [ns] are of the last sample, None before the first.
-    """
-
-    def __init__(self, rate: float, settings: ClockSettings = ClockSettings()):
-        self.period, self._settings = round(1e9 / rate), settings
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all stamps."""
-        self.stamp: int | None = None
-        self.time, self._step, self._scatter = 0, 0, 0.0
+    def __init__(self, rate: float):
+        self.stamp: int | None = None       # ns, of the last sample; `time`: that it counts for
+        self.period, self.time, self._step, self._scatter = round(1e9 / rate), 0, 0, 0.0
 
     def time_of(self, stamp: int) -> int:
         """Return the time of a sample that comes next [ns]."""
-        settings, stray = self._settings, stamp - self.time - self.period
-        scatter = self._scatter
-        even = scatter < settings.scatter * self.period or stray > settings.lost * scatter
-        return stamp if even else stamp - stray + round(stray / settings.samples)
+        scatter, stray = self._scatter, stamp - self.time - self.period
+        even = scatter < TUNED.scatter * self.period or stray > TUNED.lost * scatter
+        return stamp if even else stamp - stray + round(stray / TUNED.steady_samples)
 
     def take(self, stamp: int, time: int) -> None:
         """Take a sample in."""
         if self.stamp is not None:
             change, self._step = abs(stamp - self.stamp - self._step), stamp - self.stamp
-            self._scatter += (change - self._scatter) / self._settings.samples
+            self._scatter += (change - self._scatter) / TUNED.steady_samples
         self.stamp, self.time = stamp, time
 
 

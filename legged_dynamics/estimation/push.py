@@ -378,8 +378,7 @@ def write_external(robot, settings, scratch, tracking, push, joints, base_known,
                         + tracking.push_variance[N_EXTRA + k])
         found.deviation[k] = math.sqrt(variance)
     if base_known and settings.external_on_leg > 0.5:
-        _force_on_leg(robot, settings, scratch, tracking, joints, beyond,
-                      found.deviation)
+        _force_on_leg(robot, settings, scratch, tracking, joints, beyond, found.deviation)
     for k in range(6):
         wrench, deviation = now[nc + k], found.deviation[k]
         # During a push the rest belongs to it only where slowly varying errors do not explain it.

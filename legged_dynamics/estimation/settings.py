@@ -121,8 +121,7 @@ class EstimatorSettings(CheckedSettings):
     actuators_file: str = setting(
         'actuators.file', '', '',
         'File that keeps what was learned of the actuators from start to start; empty: none.')
-    external_link: str = setting(
-        'external.link', '', '', 'Link that is pushed; empty: the base.')
+    external_link: str = setting('external.link', '', '', 'Link that is pushed; empty: the base.')
     external_point: Sequence[float] = setting(
         'external.point', [0.0, 0.0, 0.0], 'm', 'Where on it, in its axes.', -10.0, 10.0)
     external_force: float = setting(

@@ -249,12 +249,8 @@ def _base_means(rows, at, constants, mount, base, up):
 
 @part
 def _residuals(joint, motion, used, place, slip_noise, m, constants):
-    """
-    Fill the residuals of ``joint`` by bare inverse dynamics, of blocks of m samples.
-
-    An acceleration that may be noise would draw the armature to where it undoes the same noise in
-    the inverse dynamics: it says nothing of it.
-    """
+    """Fill the residuals of ``joint`` by bare inverse dynamics, of blocks of m samples."""
+    # An acceleration that may be noise would draw the armature to where it undoes that noise.
     span, within = m * constants[CONSTANT.period], constants[CONSTANT.acceleration_noise]
     a, needed = motion[2], motion[3]
     for j in range(joint.shape[0]):

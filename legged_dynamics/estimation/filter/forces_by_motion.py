@@ -391,8 +391,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     loads = scratch.vectors[VECTOR]
     for i in range(nf):
         loads[i] = dot(up, load3(x, feet.index[i, START]))
-    update_contact_by_motion(arrays, layout, settings, row, R_WB, (total, spread), dt,
-                             results)
+    update_contact_by_motion(arrays, layout, settings, row, R_WB, (total, spread), dt, results)
 
     # Feet that are likely up are mixed with no force in the state, others in the results only.
     latest, covariance, found = tracking.latest, tracking.latest_covariance, results.forces

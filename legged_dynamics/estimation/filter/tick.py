@@ -372,8 +372,7 @@ def tick_by_motion(packed):
 @part
 def _finish(arrays, layout, settings, R_WB, imu, dt, by_torque):
     """Follow the ground, fill and filter the results; return the mode."""
-    robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory,
-                                       arrays.results)
+    robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory, arrays.results)
     feet, states = robot.feet, results.feet.states
     settle, bearing = 1.0, memory.contact.probability
     if not by_torque:
