@@ -370,7 +370,7 @@ class GroundReactionEstimator:
     def _check_time(self, step: int) -> int:
         """Return the fault bits of a step in time [ns], and start anew where it is too much."""
         if step == 0:
-            raise MeasurementError(f'expected a later stamp, got {self._clock.stamp} ns again: left out')
+            raise MeasurementError('expected a stamp later than the last one, got the same again')
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
         self._restart()
