@@ -22,6 +22,13 @@ import numpy as np
 from scipy.signal import butter, lfilter
 from scipy.spatial.transform import Rotation
 
+from benchmarks.planted_faults import (
+    LIGHT,
+    RecordedRobot,
+    drifting,
+    elastic,
+    with_play,
+)
 from benchmarks.zoo.cache import _kept
 from benchmarks.zoo.estimators import Output, outputs_of
 from benchmarks.zoo.peers import observer
@@ -30,6 +37,7 @@ from benchmarks.zoo.robots import ROBOTS, MissingRobot, ZooRobot, _robot, robot
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
 from benchmarks.zoo.scoring import Score, score, score_output
 from benchmarks.zoo.simulate import simulate
+from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.ground_reaction import Fault
 from legged_dynamics.exceptions import SimulationError
@@ -122,7 +130,8 @@ def healthy(number: int) -> Scenario:
         across=0.0 if flat else round(across, 1))
 
 
-def healthy_motions(count: int, rate: float, first: int = 0) -> Iterator[tuple[int, Recording]]:
+def healthy_motions(count: int, rate: float, first: int = 0, level: bool = False
+                    ) -> Iterator[tuple[int, Recording]]:
     """
     Yield numbers and recordings of healthy robots that move.
 
@@ -134,11 +143,15 @@ def healthy_motions(count: int, rate: float, first: int = 0) -> Iterator[tuple[i
         Of the recordings [Hz].
     first : int
         Number to begin with.
+    level : bool
+        Whether the ground has no slope.
 
     """
     number, found = first, 0
     while found < count and number < first + 4 * count:
         scenario = healthy(number)
+        if level:
+            scenario = replace(scenario, slope=0.0, across=0.0)
         number += 1
         if scenario.robot not in ROBOTS:
             continue
@@ -182,6 +195,17 @@ class Defect:
         Of the IMU.
     com : float [m]
         Error of the model's centre of mass of the base.
+    hips : float
+        Share of the true armature that the YAML states for the first joint of each leg.
+    drift : float
+        Torques' gain at 6 s, from 1 at the start.
+    spring : float [N m/rad]
+        Stiffness between motors and links of a heavy robot, 0.3 of it on a light one; 0: stiff.
+    play : float [rad]
+    clip : float
+        Share of each joint's largest torque at which torques are cut off; 0: none are.
+    jitter : float [s]
+        Stamps of joint states are of their receipt, late by up to this; the IMU's are right.
     fault : str
         Name of the fault that should be raised; empty: none.
 
@@ -198,6 +222,12 @@ class Defect:
     encoder: int = 0
     tilt: float = 0.0
     com: float = 0.0
+    hips: float = 1.0
+    drift: float = 1.0
+    spring: float = 0.0
+    play: float = 0.0
+    clip: float = 0.0
+    jitter: float = 0.0
     fault: str = ''
 
 
@@ -215,6 +245,12 @@ DEFECTS = (
     Defect('IMU 2 ms late', imu_late=0.002, fault='IMU_LATE'),
     Defect('small ones together', friction=0.006, gain=0.05, effort_late=0.002, tilt=DEGREE,
            imu_late=0.001, com=0.01, armature=0.5),
+    Defect("hips' armature 0", hips=0.0, fault='ARMATURE_MISSTATED'),
+    Defect('gain drifting to 0.85 in 6 s', drift=0.85, fault='GAIN_MISSTATED'),
+    Defect('springs of 1000 N m/rad, 300 on a light robot', spring=1000.0),
+    Defect('play of 1 degree', play=DEGREE),
+    Defect('torques cut off at 60 %', clip=0.6),
+    Defect('stamps late by 0 to 4 ms', jitter=0.004),
 )
 QUICK = ('none', 'friction 5 % of the limit', 'armature 0', 'torque 3 ms late',
          'small ones together')
@@ -241,8 +277,13 @@ class Defective(Recording):
         if d.gain:
             way = np.where(np.arange(nj) % 2, 1.0, -1.0)
             gain = gain + way * d.gain * np.linspace(0.5, 1.0, nj)
-        tau = _late(self.tau, d.effort_late * self.rate) * gain
+        truth = self._driven()
+        q, v = q + (truth.position - self.q), v + (truth.velocity - self.v)
+        tau = _late(truth.effort, d.effort_late * self.rate) * gain
         tau = tau + d.effort_noise * 0.01 * limit * white((n, nj)) + 0.003 * limit * white(nj)
+        if d.clip:
+            most = d.clip * np.abs(tau).max(axis=0)
+            tau = np.clip(tau, -most, most)
         if d.encoder:
             step = 2.0 * np.pi / 2 ** d.encoder
             rough = step * np.round(self.q / step)
@@ -259,8 +300,37 @@ class Defective(Recording):
             [np.repeat(self.imu_rotation[:1], late, 0), self.imu_rotation[:-late]]))
         if d.tilt:
             made = replace(made, imu_rotation=made.imu_rotation @ turn)
+        if d.jitter:
+            made, gyro, accelerometer = made._stamped_late(gyro, accelerometer)
         yield from Recording.samples(made, q, v, tau if effort else None,
                                      (gyro, accelerometer, tilt) if imu else None)
+
+
+    def _driven(self) -> JointLog:
+        """Return what perfect sensors on the motors read: drives yield, gains drift, and so on."""
+        d = self.defect
+        log = JointLog(self.stamp_ns, self.stamp_ns, self.joints, self.q, self.v, self.tau)
+        made = RecordedRobot(self.model, self.config, SensorLog(log))
+        if d.spring:
+            made = elastic(made, d.spring * (1.0 if self.model.total_mass > LIGHT else 0.3))
+        if d.play:
+            made = with_play(made, d.play)
+        if d.drift != 1.0:
+            made = drifting(made, d.drift, 6.0)
+        return made.log.joints
+
+    def _stamped_late(self, gyro: np.ndarray, accelerometer: np.ndarray
+                      ) -> tuple[Defective, np.ndarray, np.ndarray]:
+        """Return it with stamps late by chance, and the IMU's readings that go with these."""
+        late = np.random.default_rng(1).uniform(0.0, self.defect.jitter, len(self.stamp_ns))
+        stamp = np.sort(self.stamp_ns + np.rint(1e9 * late).astype(np.int64))   # of receipt
+
+        def at(values: np.ndarray) -> np.ndarray:
+            return np.stack([np.interp(stamp, self.stamp_ns, one) for one in values.T], axis=1)
+        nearest = np.clip(np.rint((stamp - stamp[0]) * 1e-9 * self.rate).astype(int),
+                          0, len(stamp) - 1)
+        return replace(self, stamp_ns=stamp, imu_rotation=self.imu_rotation[nearest]), at(
+            gyro), at(accelerometer)
 
 
 def _late(x: np.ndarray, samples: float) -> np.ndarray:
@@ -298,6 +368,13 @@ def made_run(name: str, defect: Defect, rate: float) -> Defective:
             yaml = parameters
     made = _kept(scenario, rate, False, simulate)
     armature = [defect.armature * value for value in plain.parameters['robot.armature']]
+    if defect.hips != 1.0:
+        names = plain.config.joints or plain.model.joint_names
+        model = plain.model
+        hips = {model.joint_names[model.chain(model.frame(foot.link).body)[0] - 1]
+                for foot in plain.config.feet}
+        armature = [value * (defect.hips if name in hips else 1.0) for name, value in zip(
+            names, armature * (len(names) if len(armature) == 1 else 1))]
     yaml = {**yaml, 'robot.armature': armature}
     if defect.com:
         yaml['robot.center_of_mass_offset'] = [defect.com, 0.0, 0.0]

@@ -13,6 +13,7 @@ import math
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -232,41 +233,57 @@ def not_built_for(robots: list[str], seeds: int, words: list[str]) -> int:
     return 0
 
 
-def walking_robots(words: list[str]) -> int:
-    """
-    Print what the doctor finds in healthy walks of the zoo (`benchmarks/zoo`) on level ground.
+# Scenarios of the zoo that a healthy walk on level, even, firm ground has none of.
+ODD = ('slope', 'across', 'payload', 'mass_error', 'push', 'stair', 'stairs', 'tilting', 'hand',
+       'belly', 'fault', 'sink', 'arm')
 
-    Each is told twice: as it is, and with dry friction of 5 % of the effort limits that the YAML
-    states. None of them stands, lifts its legs and squats as a check-up asks for.
-    """
+
+def healthy_walks(words: list[str], drawn: int) -> Iterator[tuple[str, Any]]:
+    """Yield names and recordings of the zoo's healthy walks on level ground, and of drawn ones."""
+    from benchmarks.actuators import healthy_motions
     from benchmarks.zoo.cache import recording
     from benchmarks.zoo.foreign import FOREIGN
     from benchmarks.zoo.scenarios import SCENARIOS, DisturbedScenario
 
-    odd = ('slope', 'across', 'payload', 'mass_error', 'push', 'stair', 'stairs', 'tilting',
-           'hand', 'belly', 'fault', 'sink', 'arm')
-    told, false = 0, []
     for name, scenario in {**SCENARIOS, **FOREIGN}.items():
         if (isinstance(scenario, DisturbedScenario) or getattr(scenario, 'friction', 0.8) < 0.8
-                or any(getattr(scenario, key, 0) for key in odd)
+                or any(getattr(scenario, key, 0) for key in ODD)
                 or (words and not any(word in name for word in words))):
             continue
-        for part in (0.0, 0.05):
-            run = with_stated_friction(recording(name), part)
-            try:
-                said = examine(run.model, run.config, run.log).findings
-            except LeggedDynamicsError as error:
-                print(f'{name}, {part:g}: refused: {error}', file=sys.stderr, flush=True)
-                continue
-            told += 1
-            found = [f'{name}, {part:g}: {one.kind} {one.subject[0]}, {one.sure}' for one in said]
-            false += found
-            print(name, part, found or 'nothing', file=sys.stderr, flush=True)
-    print(f'{told} healthy walks, false findings: {len(false)}\n' + '\n'.join(false))
+        yield name, recording(name)
+    for _, made in healthy_motions(drawn, 500.0, level=True):
+        yield made.name, made
+
+
+def walking_robots(words: list[str], seeds: int, drawn: int) -> int:
+    """
+    Print what the doctor finds in healthy walks.
+
+    Each is told twice, by as many draws of noise: as it is, and with dry friction of 5 % of the
+    effort limits that the YAML states. None stands, lifts its legs and squats as a check-up asks.
+    """
+    told, robots, false = 0, set(), []
+    for name, made in healthy_walks(words, drawn):
+        for seed in range(seeds):
+            for part in (0.0, 0.05):
+                run = with_stated_friction(made, part, made.seed + seed)
+                try:
+                    said = examine(run.model, run.config, run.log).findings
+                except LeggedDynamicsError as error:
+                    print(f'{name}, {part:g}: refused: {error}', file=sys.stderr, flush=True)
+                    continue
+                told += 1
+                robots.add(made.robot)
+                found = [f'{name}, {part:g}, draw {seed}: {one.kind} {one.subject[0]}, '
+                         f'{one.sure} ({one.evidence:.1f}): {one.text}' for one in said]
+                false += found
+                print(name, part, seed, found or 'nothing', file=sys.stderr, flush=True)
+    print(f'{told} healthy walks of {len(robots)} robots, false findings: {len(false)}\n'
+          + '\n'.join(false))
     return 0
 
 
-def with_stated_friction(made: Any, part: float) -> RecordedRobot:
+def with_stated_friction(made: Any, part: float, seed: int | None = None) -> RecordedRobot:
     """Return what sensors say of a run whose joints rub by a stated part of the effort limits."""
     limit = made.model.effort_limits
     limit = np.where(np.isfinite(limit) & (limit > 0.0), limit, np.abs(made.tau).max())
@@ -275,7 +292,7 @@ def with_stated_friction(made: Any, part: float) -> RecordedRobot:
     order = made.parameters.get('robot.joints') or made.model.joint_names
     config = RobotConfig.from_parameters({
         **made.parameters, 'robot.joint_friction': [stated[name] for name in order]})
-    said = list(made.measurements())
+    said = list(made.measurements(seed=seed))
     stamp = np.array([m.stamp_ns for m in said])
     q, v, tau, w, a, xyzw = (np.array([getattr(m, name) for m in said]) for name in (
         'position', 'velocity', 'effort', 'angular_velocity', 'linear_acceleration',
@@ -331,6 +348,12 @@ if __name__ == '__main__':
                         'defects instead, with so many draws of noise and gains a robot')
     parser.add_argument('--walks', nargs='*', metavar='WORD', help='print what is found in '
                         'healthy walks instead, of those with a word in their name')
+    parser.add_argument('--seeds', type=int, default=1, metavar='N', help='draws of noise of '
+                        'each walk')
+    parser.add_argument('--drawn', type=int, default=0, metavar='N', help='with --walks, as many '
+                        'robots, gaits, speeds and grounds drawn at random besides')
+    parser.add_argument('--unitree', metavar='FOLDER', help="unitree_ros/robots: makers' URDFs, "
+                        'of which walks are drawn, too')
     parser.add_argument('--only', nargs='+', default=[], metavar='WORD', help='of faults without '
                         'a rule those with such a word')
     parser.add_argument('--not-built-for', type=int, metavar='SEEDS', help='print the table of '
@@ -338,7 +361,9 @@ if __name__ == '__main__':
     options = parser.parse_args()
     robots = options.robots or available()
     if options.walks is not None:
-        sys.exit(walking_robots(options.walks))
+        from benchmarks.actuators import add_unitree
+        add_unitree(options.unitree)
+        sys.exit(walking_robots(options.walks, options.seeds, options.drawn))
     if options.not_built_for:
         sys.exit(not_built_for(robots, options.not_built_for, options.only))
     sys.exit(defects(robots, options.defects) if options.defects

@@ -40,7 +40,7 @@ from legged_dynamics.estimation.ground_reaction import (
     places_of_results,
 )
 from legged_dynamics.estimation.link_contacts import FoundContacts, LinkContacts
-from legged_dynamics.estimation.measurement import InputRow, LateSignal, Measurement
+from legged_dynamics.estimation.measurement import InputRow, LateSignal, Measurement, SampleClock
 from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.rails import Rails
 from legged_dynamics.estimation.settings import (
@@ -141,7 +141,6 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        self._period = round(1e9 / settings.rate)
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None
@@ -222,7 +221,7 @@ class GroundReactionEstimator:
         memory.tilt[TILT.up:TILT.up + 3] = memory.ground.normal[:] = 0.0, 0.0, 1.0
         self._arrays.window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
-        self._newest = _NEVER
+        self._clock = SampleClock(self.settings.rate)
         for part in (self._rails, self._transmission, self._velocity, self._link_contacts):
             if part is not None:
                 part.reset()
@@ -253,15 +252,16 @@ class GroundReactionEstimator:
             comes twice. The measurement is then not taken, and nothing else is lost.
 
         """
-        stamp = measurement.stamp_ns
-        faults = 0
+        stamp, faults = measurement.stamp_ns, 0
         if self._joining is not None:
             self._join(self._joining)
-        if stamp - self._newest != self._period:    # an even step, by far the most common, is fine
-            faults = self._check_time(stamp)
+        if self._clock.stamp is not None:
+            faults = self._check_time(stamp - self._clock.stamp)
+        clock = self._clock     # after a gap another one
+        time = clock.time_of(stamp)
+        dt = 0.0 if clock.stamp is None else (time - clock.time) * 1e-9
         arrays, places = self._arrays, self._results.places
         self._input.fill(measurement, contact)
-        dt = 0.0 if self._newest == _NEVER else (stamp - self._newest) * 1e-9
         learner = self._learner
         if learner is not None:
             self._velocity.late = learner.velocity.late
@@ -274,8 +274,8 @@ class GroundReactionEstimator:
                     self._transmission.variance)
         if self._rails is not None:
             self._fill_base(self._rails, dt)
-        busy = learner is not None and learner.take(arrays.row, stamp)
-        arrays.stamps[-1] = stamp
+        busy = learner is not None and learner.take(arrays.row, time)
+        arrays.stamps[-1] = time
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
         if mode == codes.BY_MOTION:
@@ -287,7 +287,7 @@ class GroundReactionEstimator:
             raise MeasurementError(self._input.not_finite(measurement))
         if self._rails is not None:     # the stand bears what the feet do not
             out[places['base_residual'][0]] = np.nan
-        self._newest = stamp
+        clock.take(stamp, time)
         self._stamps.append(stamp)
         if self._link_contacts is not None:
             self._link_contacts.take(arrays.row, out)
@@ -367,14 +367,10 @@ class GroundReactionEstimator:
 
     # ---- input -----------------------------------------------------------------------------
 
-    def _check_time(self, stamp: int) -> int:
-        """Return the fault bits of an uneven step in time, and start anew where it is too much."""
-        if self._newest == _NEVER:
-            return 0
-        step = stamp - self._newest
+    def _check_time(self, step: int) -> int:
+        """Return the fault bits of a step in time [ns], and start anew where it is too much."""
         if step == 0:
-            raise MeasurementError(f'expected a stamp later than the last one, got {stamp} ns '
-                                   'again; the repeated measurement is left out')
+            raise MeasurementError('expected a stamp later than the last one, got the same again')
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
         self._restart()
@@ -517,5 +513,4 @@ def _add_columns(joint: np.ndarray, coordinates: np.ndarray) -> None:
 # Inputs that actuators are learned from.
 _LEARNED_FROM = ('position', 'velocity', 'effort', 'gyro', 'acceleration')
 _MODES = {mode.value: mode for mode in Mode}
-_NEVER = -(1 << 62)       # a stamp no clock shows
 _OFFSET_VARIANCE = actuators.OFFSET * (len(actuators.PARAMETERS) + 1)   # place in `Robot.doubt`

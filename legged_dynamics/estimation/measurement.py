@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.measurement import (
     ImuSample,
@@ -236,6 +237,27 @@ class LateSignal:
         self._squares += (np.nansum(squares, axis=1) - self._squares) / self._count
         second, third = self._squares
         return min(max(2.0 - third / second, 0.0), 1.0) if second > 0.0 else 0.0
+
+
+class SampleClock:
+    """Times of samples in even steps: their stamps, but smoothed ones where these scatter."""
+
+    def __init__(self, rate: float):
+        self.stamp: int | None = None       # ns, of the last sample; `time`: that it counts for
+        self.period, self.time, self._step, self._scatter = round(1e9 / rate), 0, 0, 0.0
+
+    def time_of(self, stamp: int) -> int:
+        """Return the time of a sample that comes next [ns]."""
+        scatter, stray = self._scatter, stamp - self.time - self.period
+        even = scatter < TUNED.scatter * self.period or stray > TUNED.lost * scatter
+        return stamp if even else stamp - stray + round(stray / TUNED.steady_samples)
+
+    def take(self, stamp: int, time: int) -> None:
+        """Take a sample in."""
+        if self.stamp is not None:
+            change, self._step = abs(stamp - self.stamp - self._step), stamp - self.stamp
+            self._scatter += (change - self._scatter) / TUNED.steady_samples
+        self.stamp, self.time = stamp, time
 
 
 # -------------------------------------------------------------------------------------------------

@@ -483,8 +483,7 @@ def _ends(length: float, at: float, least: float) -> tuple[float, float]:
 
 
 # All kinds, by the name that a robot's YAML has for them.
-KINDS: dict[str, Any] = {foot.kind: foot for foot in (
-    PointFoot, LineFoot, FlatFoot, CylinderFoot)}
+KINDS: dict[str, Any] = {foot.kind: foot for foot in (PointFoot, LineFoot, FlatFoot, CylinderFoot)}
 
 
 def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) -> Foot:
@@ -492,8 +491,7 @@ def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) ->
     front, back, left, right = edges
     has = {'radius': radius, 'front': front, 'back': back, 'left': left, 'right': right}
     chosen = KINDS[kind]
-    return chosen(link, **{name: has[name] for name in chosen.__dataclass_fields__
-                           if name in has})
+    return chosen(link, **{name: has[name] for name in chosen.__dataclass_fields__ if name in has})
 
 
 class FootFrame(NamedTuple):

@@ -149,8 +149,7 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
     for name in [link, *(name for name in shapes if name != link)]:
         if name in model.frames and model.frames[name].body == body:
             to_link = pose.inverse() @ model.frames[name].pose
-            near += [Shape(shape.kind, shape.size, to_link @ shape.pose)
-                     for shape in shapes[name]]
+            near += [Shape(shape.kind, shape.size, to_link @ shape.pose) for shape in shapes[name]]
         if near and name == link:
             break
     up = _up_in(model, link)

@@ -218,8 +218,7 @@ def _checked_text(text: str, origin: str) -> str:
     if not start:
         raise ModelError(f'{origin}: expected the XML of a URDF, got nothing')
     if not start.startswith('<'):
-        binary = any(ord(character) < 32 and character not in '\t\r\n\f'
-                     for character in start)
+        binary = any(ord(character) < 32 and character not in '\t\r\n\f' for character in start)
         got = 'binary data' if binary else f'text that begins with {start[:30]!r}'
         raise ModelError(f'{origin}: expected the XML of a URDF, got {got}')
     return text

@@ -383,8 +383,7 @@ def _find_residuals(program, m, n, ridge, scale_h, scale_c):
 def _predict_and_correct(program, lines, cones, n, mu):
     """Fill the step by Mehrotra's predictor and corrector; return its longest length, up to 1."""
     unknown, slack = program.unknown, program.slack
-    s, z, lam, target = (slack[SLACK.s], slack[SLACK.z], slack[SLACK.scaled],
-                         slack[SLACK.target])
+    s, z, lam, target = (slack[SLACK.s], slack[SLACK.z], slack[SLACK.scaled], slack[SLACK.target])
     ds, dz = slack[SLACK.ds], slack[SLACK.dz]
     sigma, step = 0.0, 0.0
     for corrector in range(2):

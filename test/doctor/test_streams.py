@@ -1,15 +1,20 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Clocks that jitter or lose samples, efforts that are cut off or held; and none of these."""
+"""Clocks that jitter or lose samples, efforts that are cut off or held, topics that are silent."""
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from legged_dynamics.diagnosis.doctor.streams import check_streams
-from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
+from legged_dynamics.diagnosis.identification.samples import ImuLog, JointLog, SensorLog
+from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.recordings.recording import SensorLogWriter
+from legged_dynamics.recordings.robot import choose_live_robot
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros.nodes import checkup
 
 PERIOD, COUNT = 2_000_000, 4000
 
@@ -66,3 +71,59 @@ def test_efforts_that_stay_the_same_for_a_second_are_named(robot):
     kinds = found(robot, effort=effort)[0]
     assert set(kinds) == {'held_effort'} and kinds['held_effort'].subject == robot[2].names[3:6]
     assert 'for 1.0 s, from 2.0 s on' in kinds['held_effort'].text
+
+
+def clocks(robot, imu_stamp=None, imu_receipt=None, simulated=False, **changes):
+    """Return the kinds of findings, with their subjects, of joints and an IMU that work."""
+    model, config, log = robot
+    noise = np.random.default_rng(1).standard_normal((COUNT, 6))
+    imu = ImuLog(log.stamp_ns if imu_stamp is None else imu_stamp,
+                 log.receipt_ns if imu_receipt is None else imu_receipt,
+                 1e-3 * noise[:, :3], 9.81 + 1e-2 * noise[:, 3:], np.full((COUNT, 4), np.nan))
+    said, _, _ = check_streams(model, config, SensorLog(
+        replace(log, **changes), imu, simulated=simulated))
+    return {one.kind: one.subject for one in said}
+
+
+def test_one_clock_for_all_is_not_blamed_whichever_stream_was_heard_first(robot):
+    assert clocks(robot) == {}
+    # The network brought the IMU half a second earlier.
+    early = robot[2].stamp_ns - 500_000_000
+    assert clocks(robot, early, early + 300_000) == {}
+
+
+def test_a_clock_of_another_unit_or_pace_is_named_but_a_simulators_is_not(robot):
+    stamp = robot[2].stamp_ns
+    for factor in (1e-3, 1.1):
+        other = stamp[0] + (factor * (stamp - stamp[0])).astype(np.int64)
+        assert clocks(robot, stamp_ns=other)['time_base'] == ('joint_states',)
+        assert 'time_base' not in clocks(robot, other, simulated=True, stamp_ns=other)
+
+
+def test_stamps_of_two_clocks_and_stamps_that_stand_still_or_go_back_are_named(robot):
+    stamp = robot[2].stamp_ns
+    assert clocks(robot, stamp - 10 ** 18)['time_base'] == ('imu', 'joint_states')
+    assert 'time_base' not in clocks(robot, stamp - 10 ** 18, simulated=True)
+    assert clocks(robot, stamp_ns=np.full(COUNT, stamp[0]))['time_base'] == ('joint_states',)
+    back = stamp.copy()
+    back[100:102] = back[101], back[100]
+    assert clocks(robot, stamp_ns=back) == {'stamps_back': ('joint_states',)}
+
+
+@pytest.mark.parametrize(('heard', 'missing'), [
+    ((), 'robot_description'), (('robot_description',), 'joint_states')])
+def test_a_live_doctor_that_hears_nothing_says_of_which_topic(monkeypatch, heard, missing):
+    """It joins the topics and the clock that it is told to."""
+    asked = []
+
+    def run(node, arguments):
+        asked.extend(arguments)
+        node.writer, node.choice = SensorLogWriter(), None
+        if heard:
+            node.choice = choose_live_robot(robot_files('solo_class')[1].read_text(), '')
+        return 0
+    monkeypatch.setattr(checkup, 'run', run)
+    args = SimpleNamespace(robot='', urdf='', joint_states='/quiet', imu='', use_sim_time=True)
+    with pytest.raises(MiddlewareError, match=f'nothing came on {missing} .*--network'):
+        checkup.live_robot_and_readings(args, print)
+    assert asked == ['--ros-args', '-r', 'joint_states:=/quiet', '-p', 'use_sim_time:=true']

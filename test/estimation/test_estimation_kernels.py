@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from legged_dynamics.contact.contact_evidence import (
     smooth,
 )
 from legged_dynamics.estimation.attitude import acceleration_noise, slopes
+from legged_dynamics.estimation.filter.memory import EFFORT
+from legged_dynamics.estimation.filter.missing_inputs import drop_frozen_efforts
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.optimization.factorizations import (
     factorize,
     invert_factorized,
@@ -139,3 +143,20 @@ def test_evidence_follows_bayes_rule_and_never_makes_certain():
     assert bayes_update(0.2, math.log(3.0)) == pytest.approx(0.2 * 3 / (0.2 * 3 + 0.8))
     assert 0.99 < bayes_update(0.999, 50.0) < 1.0
     assert 0.0 < bayes_update(0.001, -50.0) < 0.01
+
+
+def test_torques_that_are_cut_off_count_as_not_measured_from_the_first_on():
+    """A trot's stance is shorter than what tells a dead sensor, and its bound comes each time."""
+    t = np.arange(500)[:, None] / 500.0
+    torque = 10.0 * np.sin(2.0 * np.pi * (2.0 * t + np.arange(4) / 4.0))
+    torque += np.random.default_rng(0).normal(0.0, 0.1, torque.shape)
+    torque[:, 0] = np.clip(torque[:, 0], -6.0, 6.0)
+    efforts, columns = np.zeros((4, EFFORT.width)), np.ones((4, 2), int)
+    found = []
+    for row in torque.copy():
+        as_python(drop_frozen_efforts)(row, SimpleNamespace(effort=0), TUNED, columns, efforts)
+        found.append(row)
+    lost = np.isnan(found)
+    cut = np.abs(torque[:, 0]) == 6.0
+    assert not lost[:, 1:].any() and not lost[~cut, 0].any()
+    assert cut.sum() > 200 and (cut & ~lost[:, 0]).sum() == TUNED.clipped_samples

@@ -3,7 +3,12 @@
 """The one way from samples to measurements: pairing, screen, refusals."""
 import numpy as np
 
-from legged_dynamics.estimation.measurement import ImuSample, JointSample, SwitchSample
+from legged_dynamics.estimation.measurement import (
+    ImuSample,
+    JointSample,
+    SampleClock,
+    SwitchSample,
+)
 from legged_dynamics.estimation.sensor_stream import REASONS_KEPT, SensorStream, Verdict
 
 MS = 1_000_000
@@ -72,3 +77,36 @@ def test_reasons_that_differ_each_time_do_not_pile_up():
     assert len(stream.refused) == REASONS_KEPT + 1
     assert stream.refused['other faults'] == 2 * REASONS_KEPT
     assert stream.refused['value 0'] == 2
+
+
+def times(stamps):
+    """Return the times that a clock makes of stamps, at 500 Hz."""
+    clock, found = SampleClock(500.0), []
+    for stamp in stamps:
+        found.append(clock.time_of(int(stamp)))
+        clock.take(int(stamp), found[-1])
+    return np.array(found)
+
+
+def test_stamps_of_a_clock_that_is_even_are_times_also_where_samples_are_lost():
+    rng = np.random.default_rng(0)
+    even = 2 * MS * np.flatnonzero(rng.random(2000) > 0.05)
+    assert (times(even) == even).all()
+    uneven = 2 * MS * np.arange(2000) + rng.normal(0.0, 0.1 * MS, 2000).astype(int)
+    assert (times(uneven) == uneven).all()
+
+
+def test_times_of_receipt_become_even():
+    """Stamps late by 0 to 2 steps: slopes by them were of any size, forces of any, too."""
+    true = 2 * MS * np.arange(2000)
+    stamps = np.sort(true + np.random.default_rng(0).integers(0, 4 * MS, len(true)))
+    assert np.diff(stamps).min() < 0.01 * MS
+    steps = np.diff(times(stamps))[50:] / (2 * MS)
+    assert abs(steps - 1.0).max() < 0.05        # two steps over the 50 that are averaged
+
+
+def test_lost_samples_are_told_from_times_of_receipt():
+    true = 2 * MS * np.delete(np.arange(2000), slice(1000, 1010))
+    found = times(np.sort(true + np.random.default_rng(0).integers(0, 4 * MS, len(true))))
+    late = (found - true)[[999, 1050]] / (2 * MS)
+    assert abs(late[1] - late[0]) < 2.0

@@ -144,8 +144,7 @@ class Likelihood:
         parts['velocity'] = ((samples.velocity - samples.rate) / tolerance,
                              0.5 * samples.rate.shape[1])
         low, high = model.position_limits.T
-        beyond = np.maximum(low - samples.position, 0.0) + np.maximum(
-            samples.position - high, 0.0)
+        beyond = np.maximum(low - samples.position, 0.0) + np.maximum(samples.position - high, 0.0)
         parts['limits'] = beyond / TOLERANCES.joint_limit, 2.0
 
     def _feet(self, config: RobotConfig, samples: Samples, eq: Equations,
@@ -228,8 +227,7 @@ class Likelihood:
             if kind in ('balance', 'cone'):     # of torques
                 continue
             # One block counts d times, whatever the number of its samples and columns.
-            stacked.append((values[:last] * np.sqrt(
-                d / values.shape[1] / self._length)).ravel())
+            stacked.append((values[:last] * np.sqrt(d / values.shape[1] / self._length)).ravel())
             weight = (TOLERANCES.t_degrees + d) / (TOLERANCES.t_degrees + d * squares[kind])
             weights.append(np.repeat(weight, self._length * values.shape[1]))
         return Evidence(self.signals.time[self._start], squares,

@@ -84,8 +84,7 @@ def _clocks(log: SensorLog) -> list[Finding]:
     return findings
 
 
-def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
-           simulated: bool) -> list[Finding]:
+def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray, simulated: bool) -> list[Finding]:
     step = np.diff(stamp) * 1e-9
     if not len(step):
         return []
@@ -159,8 +158,7 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
     driver = config.sensors.driver_names(model.joint_names)
     order = [joints.names.index(name) for name in driver]
     n = len(joints.stamp_ns)
-    fed = {bodies for foot in config.feet
-           for bodies in model.chain(model.frame(foot.link).body)}
+    fed = {bodies for foot in config.feet for bodies in model.chain(model.frame(foot.link).body)}
     for field in ('position', 'effort'):
         values = getattr(joints, field)[:, order]
         if not np.isfinite(values).any():
@@ -234,8 +232,7 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
         count * -math.log(STREAMS.repetition) - PRIOR.single,
         advice='Look at the limits of driver and message; forces are too small while more than '
         'that is needed.')
-    return [finding], replace(config, sensors=replace(c, ignore_effort=(
-        *c.ignore_effort, *found)))
+    return [finding], replace(config, sensors=replace(c, ignore_effort=(*c.ignore_effort, *found)))
 
 
 def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:

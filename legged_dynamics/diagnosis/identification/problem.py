@@ -239,8 +239,7 @@ def check_total_mass(mass: float | None, model: RobotModel) -> None:
 
 # Time that a tilt of the vertical lasts, until the body comes to rest again [s].
 TILTED = 0.5 * FILTER.up_time
-STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
-         'gyro_bias': 1e-3}
+STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2, 'gyro_bias': 1e-3}
 
 
 @dataclass(frozen=True)
@@ -292,8 +291,7 @@ class Problem:
         self.known = observe(signals, model, config).has_effort
         joint = np.where(self.known, np.hypot(
             PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
-        self.scale = np.concatenate([[PROBLEM.force * W] * 3, [PROBLEM.moment * W * h] * 3,
-                                     joint])
+        self.scale = np.concatenate([[PROBLEM.force * W] * 3, [PROBLEM.moment * W * h] * 3, joint])
         self._least = self.scale.copy()
         self._step = float(np.median(np.diff(signals.time)))
         self._settled = np.ones(len(signals.time), bool)

@@ -134,8 +134,7 @@ class TorqueErrorProblem:
         self._phi = self._regressors()
         limit = model.effort_limits[self._measured]
         largest = np.abs(samples.effort[:, self._measured]).max(axis=0)
-        self._limit = np.where(np.isfinite(limit) & (limit > 0.0), limit,
-                               np.maximum(largest, 1.0))
+        self._limit = np.where(np.isfinite(limit) & (limit > 0.0), limit, np.maximum(largest, 1.0))
 
     @property
     def prior(self) -> np.ndarray:
@@ -218,8 +217,7 @@ class TorqueErrorProblem:
             y, G, phi = y / sigma, G / sigma[:, None], phi / sigma[:, None]
             q = np.linalg.qr(G)[0]
             # in deviations of the priors
-            rows.append((y - q @ (q.T @ y), -(phi - q @ (q.T @ phi)) * prior,
-                         len(y) - G.shape[1]))
+            rows.append((y - q @ (q.T @ y), -(phi - q @ (q.T @ phi)) * prior, len(y) - G.shape[1]))
         square = sum(seen.T @ seen for _, seen, _ in rows)
         gathered = sum(seen.T @ left for left, seen, _ in rows)
         # Less mass and less torque would shrink all residuals: the mass stands still here.

@@ -228,8 +228,7 @@ def _base_means(rows, at, constants, mount, base, up):
             w = (w[0] + share * g[0], w[1] + share * g[1], w[2] + share * g[2])
             f = (f[0] + share * h[0], f[1] + share * h[1], f[2] + share * h[2])
         turn = subtract(load3(last, gyro), load3(first, gyro))
-        early = rotate(R, subtract(load3(rows[m - 1], accelerometer),
-                                   load3(first, accelerometer)))
+        early = rotate(R, subtract(load3(rows[m - 1], accelerometer), load3(first, accelerometer)))
         late = rotate(R, subtract(load3(last, accelerometer), load3(rows[1], accelerometer)))
         w, f = rotate(R, w), rotate(R, f)
         alpha = rotate(R, (turn[0] / span, turn[1] / span, turn[2] / span))
@@ -250,12 +249,8 @@ def _base_means(rows, at, constants, mount, base, up):
 
 @part
 def _residuals(joint, motion, used, place, slip_noise, m, constants):
-    """
-    Fill the residuals of ``joint`` by bare inverse dynamics, of blocks of m samples.
-
-    An acceleration that may be noise would draw the armature to where it undoes the same noise in
-    the inverse dynamics: it says nothing of it.
-    """
+    """Fill the residuals of ``joint`` by bare inverse dynamics, of blocks of m samples."""
+    # An acceleration that may be noise would draw the armature to where it undoes that noise.
     span, within = m * constants[CONSTANT.period], constants[CONSTANT.acceleration_noise]
     a, needed = motion[2], motion[3]
     for j in range(joint.shape[0]):

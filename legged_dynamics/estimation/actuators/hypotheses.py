@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import factorized, solved, variances
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
@@ -42,11 +43,11 @@ class Hypotheses:
     What takes long yields, so that its steps can be spread over samples.
     """
 
-    def __init__(self, parameters: Parameters, prior: Prior, weight: float,
+    def __init__(self, parameters: Parameters, prior: Prior, mass: float,
                  settings: LearnerSettings):
         self._parameters, self._prior, self._settings = parameters, prior, settings
         self.rejected = np.zeros(len(parameters.names), bool)
-        self._force_error = TUNED.base_force * weight
+        self._force_error, self._mass = TUNED.base_force * mass * GRAVITY, mass
         self._of_torques = self._priors_of_torques()
         self._wrong_gain = (settings.gain_factor * float(      # variance
             np.median(prior.tight[parameters.gains]))) ** 2
@@ -84,13 +85,9 @@ class Hypotheses:
 
     def find_effort_delay(self, found: Estimate, factor: np.ndarray, free: np.ndarray,
                           theta: np.ndarray) -> None:
-        """
-        Find a delay of torques beyond the stated one by data alone, and its information.
-
-        With all else free (``factor``, precisions ``free``, estimate theta), for friction that is
-        stated wrong would pass for it; but the IMU, which torques are late against, with its prior
-        (Sherman and Morrison).
-        """
+        """Find a delay of torques beyond the stated one by data alone, and its information."""
+        # With all else free, for friction that is stated wrong would pass for it; but the IMU,
+        # which torques are late against, with its prior (Sherman and Morrison).
         at, of_imu = self._parameters.effort_delay, found.weight[-1] - free[-1]
         unit = np.zeros((2, len(free)))
         unit[0, at] = unit[1, -1] = 1.0
@@ -172,12 +169,7 @@ class Hypotheses:
             - math.log(any_delay / small))
 
     def _priors_of_torques(self) -> list[Gaussian]:
-        """
-        Return what torques and the base may be wrong by.
-
-        Gains and the base's errors as stated; wrong gains; a load on the base; gains that all are
-        wrong alike, which is the same as masses that are.
-        """
+        """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""
         at, settings = self._parameters.of_torques, self._settings
         tight, wide = self._prior.tight[at], self._prior.wide[at]
         gains = np.arange(len(tight)) < len(self._parameters.gains)
@@ -203,7 +195,12 @@ class Hypotheses:
             likely = [1.0, 0.0, 0.0, 0.0]
         # Wrong gains are doubted torques; of what all of them share, masses may be wrong as well.
         self.gain_doubt = likely[1] / sum(likely) * self._wrong_gain
-        self.scale_doubt = settings.mass_deviation * math.sqrt(likely[3] / sum(likely))
+        # Nobody takes off a load that was never stated: then gains fall, by a wide prior.
+        k = len(self._parameters.gains) + 3
+        looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
+        lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
+        self.scale_doubt = math.sqrt((likely[3] * settings.mass_deviation ** 2
+                                      + likely[2] * lack ** 2) / sum(likely))
         return odds
 
 

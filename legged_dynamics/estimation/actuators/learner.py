@@ -9,7 +9,6 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.kinematics import frame_poses
-from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.equations import HELD, N_LOCAL, Learning
 from legged_dynamics.estimation.actuators.findings import (
     ActuatorFinding,
@@ -103,7 +102,7 @@ class ActuatorLearner:
         self.regression = Regression(
             model, config, Rows(rate, starts, row_size), parameters, self.prior,
             settings.lying_height * height, settings)
-        self.hypotheses = Hypotheses(parameters, self.prior, model.total_mass * GRAVITY, settings)
+        self.hypotheses = Hypotheses(parameters, self.prior, model.total_mass, settings)
         self.velocity = VelocityDelay(config.noise.velocity_age, rate, settings)
         self._torque_doubt = TorqueDoubt(
             parameters, config.noise.of_joints('effort', model, config.joints),

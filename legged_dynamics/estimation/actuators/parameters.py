@@ -47,16 +47,14 @@ class Parameters:
         self.base = slice(n - 1 - N_BASE, n - 1)
         self.base_force = [self.names.index(f'base {axis}') for axis in 'xyz']
         self.of_torques = np.concatenate([self.gains, n - 1 - N_BASE + np.arange(N_BASE)])
-        self.frictions = np.isin(np.arange(n),
-                                 self.place[:, [FRICTION, DAMPING, LOAD_FRICTION]])
+        self.frictions = np.isin(np.arange(n), self.place[:, [FRICTION, DAMPING, LOAD_FRICTION]])
         self.offsets = np.array([name.startswith('offset') for name in self.names])
         self.effort_delay, self.imu_delay = int(self.place[0, DELAY]), n - 1
         self.in_legs = np.isin(np.arange(nj), [j for own in self.legs for j in own])
         in_legs = self.place[self.in_legs]
         self.leg_frictions = np.unique(in_legs[:, [FRICTION, DAMPING]])
         self.leg_armatures = np.unique(in_legs[:, ARMATURE])
-        self.kinds = [np.flatnonzero(self.place[:, 0] == at)
-                      for at in np.unique(self.place[:, 0])]
+        self.kinds = [np.flatnonzero(self.place[:, 0] == at) for at in np.unique(self.place[:, 0])]
         self.friction_of_kinds = np.unique(self.place[:, FRICTION], return_inverse=True)
         self.offsets_of_kinds = [self.place[kind, OFFSET] for kind in self.kinds]
 

@@ -53,6 +53,8 @@ class _EffortColumns(NamedTuple):
     last: int = 1           # effort of the last sample [N m or N]
     unchanged: int = 1      # samples for which it has been the same in every bit
     slope: int = 1          # mean slope [N m/s or N/s]
+    most: int = 1           # largest size so far [N m or N]
+    bound: int = 1          # size at which it stayed for a while: beyond is cut off; or 0
     width: int = 0
 
 

@@ -27,7 +27,7 @@ def _improbable(settings, efforts, signals, j):
 @part
 def drop_frozen_efforts(row, layout, settings, columns, efforts, signals):
     """
-    Set torques that a drive no longer measures to NaN; return whether one just froze.
+    Set torques that a drive does not measure, or cuts off, to NaN; return whether one just froze.
 
     If others are constant too (robot at rest, noiseless or coarse sensors), none is dropped.
     """
@@ -48,7 +48,13 @@ def drop_frozen_efforts(row, layout, settings, columns, efforts, signals):
                 and _improbable(settings, efforts, signals, j)):
             efforts[j, EFFORT.unchanged] = FOUND_FROZEN
             found = True
-        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN:
+        size = math.fabs(row[layout.effort + j])
+        if size > efforts[j, EFFORT.most]:
+            efforts[j, EFFORT.most] = size
+        elif (size == efforts[j, EFFORT.most] and 2 * changed > used
+                and _improbable(settings, efforts, signals, j)):
+            efforts[j, EFFORT.bound] = size
+        if efforts[j, EFFORT.unchanged] >= FOUND_FROZEN or size == efforts[j, EFFORT.bound] != 0.0:
             row[layout.effort + j] = math.nan
     return found
 
