@@ -193,7 +193,7 @@ class _Robot(NamedTuple):
     servo_compliance: np.ndarray    # of the inner joints [rad/(N m)]
     limb_weights: np.ndarray        # (N, 2) [N]
     wall: np.ndarray        # (2,): height of the body [m], gravity towards the wall [m/s^2]
-    pads: np.ndarray        # (N, PAD.width), without their tack: the margin for a touchdown
+    pads: np.ndarray        # (N, PAD.width), each to bear its tack: margin for a touchdown
     tacky: np.ndarray       # pads as they are
     period_ns: int          # of the control
 
@@ -202,6 +202,7 @@ def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhe
     nominal, _ = RestPosition.nominal(model).packed(model)
     limit = np.full(model.nz - 3, settings.largest_turn)
     limit[model.hip_columns[:, :2]] = settings.largest_offset
+    tacky = np.array([pad.packed() for pad in pads])
     servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
     return _Robot(
         turn=model.hip_columns[:, 2], nominal=nominal, limit=limit,
@@ -209,8 +210,8 @@ def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhe
         servo_compliance=np.divide(1.0, servos, where=servos > 0.0, out=np.zeros(servos.size)),
         limb_weights=np.outer([limb.mass for limb in model.limbs], model.wall.in_plane),
         wall=np.array([model.body.height, model.wall.normal]),
-        pads=np.array([replace(pad, tack=0.0).packed() for pad in pads]),
-        tacky=np.array([pad.packed() for pad in pads]),
+        pads=tacky * np.where(np.arange(PAD.width) == PAD.tack, -1.0, 1.0),
+        tacky=tacky,
         period_ns=round(1e9 / settings.rate))
 
 
@@ -232,6 +233,7 @@ def _estimate(machine, work, robot, x, before, holds, found):
     forces, z, reaction = found.forces, x.z, FORCE.reaction
     accelerate(machine, work, holds, x, found.zdd, forces)
     now, then = found.normals[0], found.normals[1]
+    then[:] = now
     normal_loads(machine, robot.wall, holds, z, forces, then)
     same = True
     for i in range(holds.shape[0]):
@@ -346,7 +348,7 @@ class StickybotController:
         """Start again with the next measurement, all feet taken to be on the wall."""
         self._footing.restart()
         self._odometry.reset()
-        self._memory.planned[:] = 0.0
+        self._memory.planned[:] = self._found.normals[:] = 0.0
         self._state = _State(self.model.nz)
 
     def update(self, measurement: StickybotMeasurement) -> StickybotCommand:
