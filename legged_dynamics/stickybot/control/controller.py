@@ -145,29 +145,26 @@ def gait_on_pads(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion],
     Return the plain gait, slowed as far as its pads require, and the share of them that it uses.
 
     It is simulated from hanging on, on feet that hold anything; smaller steps squeeze the feet
-    less. None where even a tenth of the steps would overload a pad; the share is then that of the
-    gait as given.
+    less. None where steps that pads hold do not climb, since the body sinks at each; the share is
+    then that of the gait as given.
     """
-    def use(tried: Gait) -> float:
-        return simulate_plain_gait(model, tried, pads=pads, start_time=control.start_time).pad_use
+    def tried(gait: Gait) -> PlainGaitResult:
+        return simulate_plain_gait(model, gait, pads=pads, start_time=control.start_time)
 
-    most = 1.0 - control.pad_deviation
-    asked, low, high = use(gait), 0.1, 1.0
+    most, done = 1.0 - control.pad_deviation, tried(gait)
+    asked, best, low, high = done.pad_use, gait, 0.0, 1.0
     if asked <= most:
         return gait, asked
-    best = replace(gait, amplitude=low * gait.amplitude)
-    share = use(best)
-    if share > most:
-        return None, asked
     while high - low > 0.05:
         part = 0.5 * (low + high)
         slower = replace(gait, amplitude=part * gait.amplitude)
-        used = use(slower)
-        if used <= most:
-            best, share, low = slower, used, part
+        now = tried(slower)
+        if now.pad_use <= most:
+            best, done, low = slower, now, part
         else:
             high = part
-    return best, share
+    climbs = low > 0.0 and done.speed * gait.amplitude > 0.0
+    return (best, done.pad_use) if climbs else (None, asked)
 
 
 @dataclass(frozen=True)
