@@ -338,6 +338,15 @@ class EffortWatchdog:
         """What the next watchdog needs, if this one is killed; a view, (3, nj)."""
         return self._motors.memory
 
+    def parting(self) -> np.ndarray | None:
+        """Return what to send last, (nj,), or None where nothing is sent."""
+        return None if self.at_rest else self._motors.parting()
+
+    @property
+    def leaves(self) -> bool:
+        """Whether there is nothing to wait for before the watchdog ends."""
+        return self.at_rest or (self._motors.keeps and self.state is WatchdogState.HOLDING)
+
     @property
     def at_rest(self) -> bool:
         """Whether nothing is sent."""
@@ -385,6 +394,10 @@ class EffortWatchdog:
 
     def _release(self, now_ns: int, cause: str) -> None:
         self.cause, self._since_ns, self._blind = cause, now_ns, False
+        if self._motors.keeps:
+            # Until somebody commands: nobody may let go of a wall.
+            self.state, self.owner, self._contested = WatchdogState.HOLDING, None, False
+            return
         sits = self._settings.release == 'sit'
         self.state = WatchdogState.SITTING if sits else WatchdogState.DAMPING
 

@@ -211,7 +211,7 @@ class StickybotControllerNode(ControllerNode):
     # efforts they squeeze until pads let go. Damping by sampled velocities would make its light
     # limbs oscillate.
     settings = settings_of(
-        {'safety.output': 'zero', 'safety.input_timeout': 1.0, 'safety.hold': 0.1,
+        {'safety.output': 'keep', 'safety.input_timeout': 1.0, 'safety.hold': 0.1,
          'safety.tilt': 0.0, 'safety.latch': False}, STICKYBOT_SETTINGS, NODE_SETTINGS)
 
     def __init__(self, node: Any, dialect: Any):
@@ -245,7 +245,7 @@ class StickybotControllerNode(ControllerNode):
         self._reset()
 
     def deactivate(self) -> None:
-        """Stop commanding; the last efforts are zero, and feet are last commanded to hold."""
+        """Stop commanding; the last efforts are kept, and feet are last commanded to hold."""
         super().deactivate()
         if self._wall is not None:
             self._wall.hold_on()
@@ -376,11 +376,10 @@ class StickybotControllerNode(ControllerNode):
                            (self._rest, self._rest_rate, self._effort))
 
     def _failed(self) -> None:
-        """Have all feet hold while the efforts are safe; the gait then starts again."""
+        """Have all feet hold while nothing is obeyed; the gait then goes on from there."""
         if self.efforts.state.released:
             if self._wall is not None:
                 self._wall.hold_on()
-            self._restart()
 
     # ---- diagnostics -----------------------------------------------------------------------
 
