@@ -180,6 +180,8 @@ class EffortWatchdog:
         self._damping_ns = nanoseconds(shared.damping_duration)
         self._hold_ns, self._deadline_ns = nanoseconds(own.hold), nanoseconds(own.deadline)
         self._motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout), feet)
+        # What to send last, and whether that is what is sent now.
+        self.parting, self.keeps = self._motors.parting, self._motors.keeps
         self._stamps = StampClock()
         n = len(self.names)
         self._wanted, self._given, self._load = np.zeros(n), np.zeros(n), np.full(n, np.nan)
@@ -338,15 +340,6 @@ class EffortWatchdog:
         """What the next watchdog needs, if this one is killed; a view, (3, nj)."""
         return self._motors.memory
 
-    def parting(self) -> np.ndarray | None:
-        """Return what to send last, (nj,), or None where nothing is sent."""
-        return None if self.at_rest else self._motors.parting()
-
-    @property
-    def leaves(self) -> bool:
-        """Whether there is nothing to wait for before the watchdog ends."""
-        return self.at_rest or (self._motors.keeps and self.state is WatchdogState.HOLDING)
-
     @property
     def at_rest(self) -> bool:
         """Whether nothing is sent."""
@@ -394,7 +387,7 @@ class EffortWatchdog:
 
     def _release(self, now_ns: int, cause: str) -> None:
         self.cause, self._since_ns, self._blind = cause, now_ns, False
-        if self._motors.keeps:
+        if self.keeps:
             # Until somebody commands: nobody may let go of a wall.
             self.state, self.owner, self._contested = WatchdogState.HOLDING, None, False
             return

@@ -334,3 +334,18 @@ def test_the_simulator_is_the_robot_that_its_parameters_say():
     assert any('expected 4 values, one each for left_fore_foot' in s.message
                for m in status for s in m.status)
     assert host.component.parameters['simulation.kind'] == 'climber'
+
+
+@pytest.mark.parametrize('lost', ['imu', 'joints'])
+def test_where_sensors_fall_silent_the_hips_keep_their_efforts_and_the_climb_goes_on(lost):
+    climber = LoopbackClimber(pads='directional', walk=True)
+    climber.run(1.75)
+    before, height = climber.last()[0], climber.height
+    climber.run(2.5, **{lost: drop})
+    efforts, grips = climber.last()
+    assert grips.min() == 1.0
+    np.testing.assert_allclose(efforts, before, atol=0.1 * np.abs(before).max())
+    assert climber.robot.feet.attached.sum() >= 2
+    climber.run(3.0)
+    assert not climber.robot.take_notes()
+    assert climber.height > height + 0.04

@@ -235,7 +235,7 @@ class StickybotControllerNode(ControllerNode):
         self._angle = BodyAngle(np.eye(3))
         self._feet = InputMonitor('feet', round(self.parameters['input_timeout'] * 1e9))
         self._losses = 0
-        self._restart()
+        self._reset()
         self.open()
         self.listen(self._build, self._take)
 
@@ -314,9 +314,6 @@ class StickybotControllerNode(ControllerNode):
         """Start again, hanging on all feet."""
         self._angle.reset()
         self._left = False
-        self._restart()
-
-    def _restart(self) -> None:
         self._controller.reset()
         self._rest = self._rest_rate = self._effort = np.zeros(len(self._limbs.names))
         self._command: StickybotCommand | None = None

@@ -180,14 +180,13 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     # n_i = before_i + a_i m, a_i = [1, x, y], lengths in units of 1 m, of feet that can act;
     # (sum a_i a_i^T + e 1) m = b - sum a_i before_i, where e keeps two feet solvable. Newton's
     # steps find which of the feet that only push do.
-    before, matrix, m = normals.copy(), np.zeros((3, 3)), np.zeros(3)
+    before = np.where(attached, normals, np.maximum(normals, 0.0))
+    matrix, m = np.zeros((3, 3)), np.zeros(3)
     normals[:] = 1.0
     for _ in range(n + 1):
         matrix[:], same = 0.0, True
         m[0], m[1], m[2] = b
         for i in range(n):
-            if not attached[i]:
-                before[i] = max(before[i], 0.0)
             if attached[i] or normals[i] > 0.0:
                 start = index[i, LIMB.start]
                 column = (1.0, z[start] - cx, z[start + 1] - cy)
