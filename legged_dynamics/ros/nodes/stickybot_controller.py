@@ -259,11 +259,11 @@ class StickybotControllerNode(ControllerNode):
                              'limits, and with smaller steps, too: hanging still; give '
                              'control.reduction full or turning')
             return gait
-        if found is not gait:
+        if found != gait:
             self.node.get_logger().warning(
-                'the plain gait as stated would let the pads go: its amplitude is reduced from '
-                f'{gait.amplitude:.3g} to {found.amplitude:.3g} rad, which uses {100 * used:.0f} '
-                '% of their limits')
+                f'the plain gait as stated would load the pads by {100 * used:.0f} % of their '
+                f'limits: its amplitude is reduced from {gait.amplitude:.3g} to '
+                f'{found.amplitude:.3g} rad')
         return found
 
     # ---- building --------------------------------------------------------------------------

@@ -145,26 +145,17 @@ def gait_on_pads(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion],
     Return the plain gait, slowed as far as its pads require, and the share of them that it uses.
 
     It is simulated from hanging on, on feet that hold anything; smaller steps squeeze the feet
-    less. None where steps that pads hold do not climb, since the body sinks at each; the share is
-    then that of the gait as given.
+    less. None where steps that pads hold do not climb, since the body sinks at each. The share is
+    that of the gait as given.
     """
-    def tried(gait: Gait) -> PlainGaitResult:
-        return simulate_plain_gait(model, gait, pads=pads, start_time=control.start_time)
-
-    most, done = 1.0 - control.pad_deviation, tried(gait)
-    asked, best, low, high = done.pad_use, gait, 0.0, 1.0
-    if asked <= most:
-        return gait, asked
-    while high - low > 0.05:
-        part = 0.5 * (low + high)
-        slower = replace(gait, amplitude=part * gait.amplitude)
-        now = tried(slower)
-        if now.pad_use <= most:
-            best, done, low = slower, now, part
-        else:
-            high = part
-    climbs = low > 0.0 and done.speed * gait.amplitude > 0.0
-    return (best, done.pad_use) if climbs else (None, asked)
+    asked = 0.0
+    for part in np.linspace(1.0, 0.1, 10):
+        slower = replace(gait, amplitude=float(part) * gait.amplitude)
+        found = simulate_plain_gait(model, slower, pads=pads, start_time=control.start_time)
+        asked = asked or found.pad_use
+        if found.pad_use <= 1.0 - control.pad_deviation:
+            return (slower if found.speed * gait.amplitude > 0.0 else None), asked
+    return None, asked
 
 
 @dataclass(frozen=True)
