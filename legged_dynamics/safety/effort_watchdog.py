@@ -180,7 +180,6 @@ class EffortWatchdog:
         self._damping_ns = nanoseconds(shared.damping_duration)
         self._hold_ns, self._deadline_ns = nanoseconds(own.hold), nanoseconds(own.deadline)
         self._motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout), feet)
-        # What to send last, and whether that is what is sent now.
         self.parting, self.keeps = self._motors.parting, self._motors.keeps
         self._stamps = StampClock()
         n = len(self.names)

@@ -374,9 +374,8 @@ class StickybotControllerNode(ControllerNode):
 
     def _failed(self) -> None:
         """Have all feet hold while nothing is obeyed; the gait then goes on from there."""
-        if self.efforts.state.released:
-            if self._wall is not None:
-                self._wall.hold_on()
+        if self.efforts.state.released and self._wall is not None:
+            self._wall.hold_on()
 
     # ---- diagnostics -----------------------------------------------------------------------
 

@@ -144,9 +144,8 @@ def gait_on_pads(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion],
     """
     Return the plain gait, slowed as far as its pads require, and the share of them that it uses.
 
-    It is simulated from hanging on, on feet that hold anything; smaller steps squeeze the feet
-    less. None where steps that pads hold do not climb, since the body sinks at each. The share is
-    that of the gait as given.
+    It is simulated from hanging on, on feet that hold anything. None where steps that pads hold
+    do not climb, since the body sinks at each. The share is that of the gait as given.
     """
     asked = 0.0
     for part in np.linspace(1.0, 0.1, 10):
@@ -223,22 +222,18 @@ def _estimate(machine, work, robot, x, before, holds, found):
     now, then = found.normals[0], found.normals[1]
     then[:] = now
     normal_loads(machine, robot.wall, holds, z, forces, then)
-    same = True
     for i in range(holds.shape[0]):
         hip_x = forces[i, FORCE.hip] - robot.limb_weights[i, 0]
         hip_y = forces[i, FORCE.hip + 1] - robot.limb_weights[i, 1]
         found.loads[i] = math.hypot(hip_x, hip_y)
         # A foot that is lifted or set from now on holds still, or not yet.
         if before[i] and not holds[i]:
-            same, forces[i, reaction], forces[i, reaction + 1] = False, hip_x, hip_y
+            forces[i, reaction], forces[i, reaction + 1] = hip_x, hip_y
         elif holds[i] and not before[i]:
-            same, forces[i, reaction], forces[i, reaction + 1] = False, 0.0, 0.0
+            forces[i, reaction], forces[i, reaction + 1] = 0.0, 0.0
             found.angles[i] = z[2] + robot.pads[i, PAD.direction]
     fill_sets(robot.pads, then, found.angles, found.sets)
-    if same:
-        now[:] = then
-    else:
-        normal_loads(machine, robot.wall, before, z, forces, now)
+    normal_loads(machine, robot.wall, before, z, forces, now)
     fill_use(robot.tacky, found.angles, forces[:, reaction:reaction + 2], now, found.used)
 
 
@@ -247,8 +242,7 @@ class _State:
 
     def __init__(self, nz: int):
         self.offsets = np.zeros(nz - 3)     # of the rest positions from the plain gait's
-        self.held = np.zeros(nz - 3)        # rest positions now, and their rates
-        self.held_rate = np.zeros(nz - 3)
+        self.held, self.held_rate = np.zeros((2, nz - 3))   # rest positions now, and their rates
         self.last_ns: int | None = None
         self.look_ns, self.foreseen = 0, True   # when to look ahead again; whether pads will hold
         self.reference = np.zeros(3)        # m, m, rad: pose of the body

@@ -177,9 +177,8 @@ def normal_loads(machine, wall, attached, z, forces, normals):
             b = (0.0, b[1] - wall[HEIGHT] * forces[i, FORCE.reaction],
                  b[2] - wall[HEIGHT] * forces[i, FORCE.reaction + 1])
     b, cx, cy = (-total * wall[NORMAL_GRAVITY], b[1], b[2]), cx / total, cy / total
-    # n_i = before_i + a_i m, a_i = [1, x, y], lengths in units of 1 m, of feet that can act;
-    # (sum a_i a_i^T + e 1) m = b - sum a_i before_i, where e keeps two feet solvable. Newton's
-    # steps find which of the feet that only push do.
+    # n_i = before_i + [1, x, y] m of feet that can act, lengths in units of 1 m; e keeps two feet
+    # solvable, and Newton's steps find who pushes.
     before = np.where(attached, normals, np.maximum(normals, 0.0))
     matrix, m = np.zeros((3, 3)), np.zeros(3)
     normals[:] = 1.0
@@ -194,9 +193,7 @@ def normal_loads(machine, wall, attached, z, forces, normals):
                     m[j] -= column[j] * before[i]
                     for k in range(3):
                         matrix[j, k] += column[j] * column[k]
-        e = 1e-9 * (matrix[1, 1] + matrix[2, 2]) + 1e-18
-        for j in range(3):
-            matrix[j, j] += e
+        matrix += (1e-9 * (matrix[1, 1] + matrix[2, 2]) + 1e-18) * np.eye(3)
         factorize(matrix, 3)
         solve_factorized(matrix, 3, m)
         for i in range(n):
