@@ -7,7 +7,8 @@ Tables of docs/stickybot_measured.md: the climbing node on MuJoCo's wall, agains
 the package's own equations, by MuJoCo, and with the node and the wall's node as processes on DDS,
 with sensor noise of three seeds. ``... conditions`` climbs other walls, with a payload and with a
 foot that fails, node and wall on one bus in a process, and compares the pads' published margins
-with MuJoCo's forces. Where a foot let go or a speed was missed, `reduction` exits with 1.
+with MuJoCo's forces. ``... space`` climbs there with a body free in space. Where a foot
+let go or a speed was missed, `reduction` exits with 1.
 """
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import climbing_in_space
 from legged_dynamics.reproductions.climbing.twin import ClimbingTwin
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
@@ -277,8 +279,9 @@ def main() -> int:
     """Make the tables that are asked for."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks.climbing', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('table', choices=('reduction', 'conditions'))
-    return {'reduction': reduction, 'conditions': conditions}[parser.parse_args().table]()
+    parser.add_argument('table', choices=('reduction', 'conditions', 'space'))
+    return {'reduction': reduction, 'conditions': conditions,
+            'space': climbing_in_space.table}[parser.parse_args().table]()
 
 
 if __name__ == '__main__':

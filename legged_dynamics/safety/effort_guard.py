@@ -203,9 +203,10 @@ class EffortGuard:
         return RELEASE_SUFFIX if self.state.released and self.settings.latch else ''
 
     def last(self) -> np.ndarray:
-        """Return the last effort to send, zeros (nj,): hardware holds it indefinitely."""
+        """Return the last effort to send (nj,), which hardware holds: zeros unless it is kept."""
+        parting = self._motors.parting().copy()
         self.deactivate()
-        return np.zeros(len(self.joints))
+        return parting
 
     # ---- state of the robot --------------------------------------------------------
 

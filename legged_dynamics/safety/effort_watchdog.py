@@ -180,6 +180,7 @@ class EffortWatchdog:
         self._damping_ns = nanoseconds(shared.damping_duration)
         self._hold_ns, self._deadline_ns = nanoseconds(own.hold), nanoseconds(own.deadline)
         self._motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout), feet)
+        self.parting, self.keeps = self._motors.parting, self._motors.keeps
         self._stamps = StampClock()
         n = len(self.names)
         self._wanted, self._given, self._load = np.zeros(n), np.zeros(n), np.full(n, np.nan)
@@ -385,6 +386,10 @@ class EffortWatchdog:
 
     def _release(self, now_ns: int, cause: str) -> None:
         self.cause, self._since_ns, self._blind = cause, now_ns, False
+        if self.keeps:
+            # Until somebody commands: nobody may let go of a wall.
+            self.state, self.owner, self._contested = WatchdogState.HOLDING, None, False
+            return
         sits = self._settings.release == 'sit'
         self.state = WatchdogState.SITTING if sits else WatchdogState.DAMPING
 

@@ -161,7 +161,7 @@ class MotorOutput:
         self.limits = self.table[:, EFFORT].copy()
         self.watch = JointWatch(joints, self.table, settings.frozen)
         self._by_feet = JointByFeet(model, joints, feet)
-        self.timeout_ns = timeout_ns
+        self.timeout_ns, self.keeps = timeout_ns, settings.output == 'keep'
         n = len(joints)
         self.state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
         self.effort, self.cut, self.memory = np.zeros(n), np.zeros(n, bool), np.zeros((3, n))
@@ -240,18 +240,24 @@ class MotorOutput:
 
     def hold(self, now_ns: int, share: float, limit_ns: int = 10**18) -> np.ndarray:
         """Send a share (0 to 1) of what holds the robot; without joint states, of efforts only."""
+        if self.keeps:
+            return self.brake(now_ns)
         state = self.state if self.fresh(now_ns, limit_ns) else self._unknown
         since = now_ns - (self._obeyed_ns or now_ns)
         part = min(max(since, 0) * 1e-9 / OUTPUT.landing, 1.0)
         posture(self.table, state, self.held, self._usual, part, share, self.effort)
         return self.send(now_ns)
 
+    def parting(self) -> np.ndarray:
+        """Return what to send last, since hardware holds it: zeros, or what is to be kept."""
+        return self.held[1] if self.keeps else np.zeros(len(self.table))
+
     def brake(self, now_ns: int, limit_ns: int = 10**18) -> np.ndarray:
-        """Send what brakes the joints; without joint states, zero."""
-        if self.fresh(now_ns, limit_ns):
+        """Send what brakes the joints, without joint states zero; or what is to be kept."""
+        if not self.keeps and self.fresh(now_ns, limit_ns):
             brake(self.table, self.state[1], self.watch.seen_velocity, self.effort)
         else:
-            self.effort[:] = 0.0
+            self.effort[:] = self.parting()
         return self.send(now_ns)
 
     def _compile(self) -> None:

@@ -59,7 +59,8 @@ class SafetySettings(CheckedSettings):
         0.0, 60.0)
     output: str = setting(
         'safety.output', 'damping', '',
-        'What goes out when commands are not obeyed.', choices=('damping', 'zero'))
+        'What goes out when commands are not obeyed; keep: the last efforts, for as long as nobody'
+        ' commands, as by a climber on its wall.', choices=('damping', 'zero', 'keep'))
     damping: float = setting(
         'safety.damping', 20.0, 'N m s/rad',
         "Joint damping of the safe output; less where a joint's inertia is too small for it.",

@@ -77,10 +77,10 @@ def test_reduction_is_compared_at_the_plain_gaits_speed(comparison):
     assert [(a.reduction, a.pads is not None) for a in comparison.attempts] == [
         ('off', False), ('turning', False), ('full', False), ('off', True), ('full', True)]
     assert comparison.shown is comparison.attempt('full', limited=True)
-    # It does not climb: feet let go at each step. Two feet and the last one hang on.
+    # Feet let go at each step, and are planted again.
     failing = comparison.attempt('off', limited=True)
-    assert failing.climb.failures > 10
-    assert failing.climb.speed < 0.0
+    assert failing.climb.failures > 5
+    assert failing.climb.speed < 0.7 * plain.speed
     assert 0.0 < failing.first_failure < 1.0
     assert not comparison.shown.fell
     assert math.isnan(comparison.shown.first_failure)

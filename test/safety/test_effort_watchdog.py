@@ -12,6 +12,7 @@ from robots import CONFIG
 
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.safety import EffortGuard, EffortWatchdog, GuardState, WatchdogState
+from legged_dynamics.safety.effort_watchdog import END_SUFFIX
 from legged_dynamics.safety.settings import SETTINGS, WATCHDOG_SETTINGS
 
 FILES = CONFIG / 'robots' / 'anymal_class'
@@ -448,3 +449,18 @@ def test_who_takes_over_holds_for_half_a_second_from_the_first_joint_states_on()
         out = bench.dog.output(bench.ms * MS)
         np.testing.assert_allclose(out, STANDING, atol=0.1)
         assert bench.dog.state is WatchdogState.HOLDING
+
+
+def test_a_climbers_efforts_are_kept_until_somebody_commands_and_when_the_watchdog_leaves():
+    bench = Bench(**{'safety.output': 'keep', 'watchdog.hold': 0.05})
+    bench.tick(A, count=1000)
+    bench.heard = False
+    for _ in range(3000):       # 6 s without commands and joint states
+        np.testing.assert_allclose(bench.tick(), STANDING, rtol=1e-6)
+    np.testing.assert_allclose(bench.dog.parting(), STANDING, rtol=1e-6)
+    assert bench.dog.keeps and bench.dog.owner is None
+    bench.heard = True
+    bench.tick(B, count=100, effort=0.5 * STANDING)
+    assert bench.dog.state is WatchdogState.FORWARDING and bench.dog.owner == B
+    bench.dog.command(bench.ms * MS, STANDING, B + END_SUFFIX, 0)
+    np.testing.assert_allclose(bench.tick(count=3000), 0.5 * STANDING, rtol=1e-6)

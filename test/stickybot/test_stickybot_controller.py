@@ -232,7 +232,7 @@ def test_reduction_keeps_to_gecko_pads():
 
 @pytest.mark.parametrize('changes', [
     {'gait__pattern': 'wave', 'gait__duty': 0.8}, {'stickybot__inclination': 1.2},
-    {'stickybot__inclination': 1.9}, {'stickybot__n_limbs': 8, 'gait__pattern': 'wave',
+    {'stickybot__inclination': 1.85}, {'stickybot__n_limbs': 8, 'gait__pattern': 'wave',
                                       'gait__duty': 0.9}],
     ids=['wave', 'slope', 'overhang', 'eight limbs'])
 def test_gecko_pads_hold_the_reduced_gait_on_other_walls_and_in_other_gaits(changes):

@@ -295,6 +295,34 @@ def test_normal_loads_balance_the_tipping_moment():
     assert abs(squeeze @ push) < 1e-8
 
 
+def test_feet_off_duty_rest_on_the_wall_and_push_only():
+    model = proposed().model()
+    state = find_equilibrium(model, unloaded_state(model))
+    simulation = ClimbingSimulation(model, state=state)
+    before = simulation.normal_loads
+    for held in (np.array([True, False, False, True]), np.array([True, False, True, False]),
+                 np.array([True, True, False, False])):
+        fresh = ClimbingSimulation(model, state=state)
+        fresh.step(StickybotCommand(0, model.rest, held), 0.001)
+        push, found = fresh.normal_loads, fresh.state
+        tipping = model.body.height * fresh.reaction.sum(0)
+        center = balance(model, found, fresh.rest).center_of_mass
+        assert (push[~held] >= 0.0).all()
+        assert push.sum() == pytest.approx(0.0, abs=1e-6)
+        np.testing.assert_allclose(push @ (found.foot - center), -tipping, atol=1e-6)
+        # The pull of all fore feet has only the distance of the rows for a lever.
+        rows = found.foot[0, 1] - found.foot[2, 1]
+        assert -push[:2].sum() == pytest.approx(tipping[1] / rows, rel=0.05)
+    # A foot that is set bears what it bore at rest, until loads change.
+    held = np.array([True, False, False, True])
+    simulation.step(StickybotCommand(0, model.rest, held), 0.3)
+    alone = simulation.normal_loads
+    assert alone[0] < 1.7 * before[0]
+    simulation.step(StickybotCommand(0, model.rest, ALL), 0.3)
+    now = simulation.normal_loads
+    assert now[0] - now[1] == pytest.approx(alone[0] - alone[1], abs=0.1)
+
+
 def test_pad_sets_are_what_pads_hold():
     rng = np.random.default_rng(5)
     pads = [Adhesion(2.0, 1.0, 0.4), Adhesion(3.0, 2.0, 0.3, 1.2, 0.8, 0.5),

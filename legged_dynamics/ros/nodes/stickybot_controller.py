@@ -211,7 +211,7 @@ class StickybotControllerNode(ControllerNode):
     # efforts they squeeze until pads let go. Damping by sampled velocities would make its light
     # limbs oscillate.
     settings = settings_of(
-        {'safety.output': 'zero', 'safety.input_timeout': 1.0, 'safety.hold': 0.1,
+        {'safety.output': 'keep', 'safety.input_timeout': 1.0, 'safety.hold': 0.1,
          'safety.tilt': 0.0, 'safety.latch': False}, STICKYBOT_SETTINGS, NODE_SETTINGS)
 
     def __init__(self, node: Any, dialect: Any):
@@ -235,7 +235,7 @@ class StickybotControllerNode(ControllerNode):
         self._angle = BodyAngle(np.eye(3))
         self._feet = InputMonitor('feet', round(self.parameters['input_timeout'] * 1e9))
         self._losses = 0
-        self._restart()
+        self._reset()
         self.open()
         self.listen(self._build, self._take)
 
@@ -245,7 +245,7 @@ class StickybotControllerNode(ControllerNode):
         self._reset()
 
     def deactivate(self) -> None:
-        """Stop commanding; the last efforts are zero, and feet are last commanded to hold."""
+        """Stop commanding; the last efforts are kept, and feet are last commanded to hold."""
         super().deactivate()
         if self._wall is not None:
             self._wall.hold_on()
@@ -259,11 +259,11 @@ class StickybotControllerNode(ControllerNode):
                              'limits, and with smaller steps, too: hanging still; give '
                              'control.reduction full or turning')
             return gait
-        if found is not gait:
+        if found != gait:
             self.node.get_logger().warning(
-                'the plain gait as stated would let the pads go: its amplitude is reduced from '
-                f'{gait.amplitude:.3g} to {found.amplitude:.3g} rad, which uses {100 * used:.0f} '
-                '% of their limits')
+                f'the plain gait as stated would load the pads by {100 * used:.0f} % of their '
+                f'limits: its amplitude is reduced from {gait.amplitude:.3g} to '
+                f'{found.amplitude:.3g} rad')
         return found
 
     # ---- building --------------------------------------------------------------------------
@@ -314,9 +314,6 @@ class StickybotControllerNode(ControllerNode):
         """Start again, hanging on all feet."""
         self._angle.reset()
         self._left = False
-        self._restart()
-
-    def _restart(self) -> None:
         self._controller.reset()
         self._rest = self._rest_rate = self._effort = np.zeros(len(self._limbs.names))
         self._command: StickybotCommand | None = None
@@ -376,11 +373,9 @@ class StickybotControllerNode(ControllerNode):
                            (self._rest, self._rest_rate, self._effort))
 
     def _failed(self) -> None:
-        """Have all feet hold while the efforts are safe; the gait then starts again."""
-        if self.efforts.state.released:
-            if self._wall is not None:
-                self._wall.hold_on()
-            self._restart()
+        """Have all feet hold while nothing is obeyed; the gait then goes on from there."""
+        if self.efforts.state.released and self._wall is not None:
+            self._wall.hold_on()
 
     # ---- diagnostics -----------------------------------------------------------------------
 

@@ -144,30 +144,17 @@ def gait_on_pads(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion],
     """
     Return the plain gait, slowed as far as its pads require, and the share of them that it uses.
 
-    It is simulated from hanging on, on feet that hold anything; smaller steps squeeze the feet
-    less. None where even a tenth of the steps would overload a pad; the share is then that of the
-    gait as given.
+    It is simulated from hanging on, on feet that hold anything. None where steps that pads hold
+    do not climb, since the body sinks at each. The share is that of the gait as given.
     """
-    def use(tried: Gait) -> float:
-        return simulate_plain_gait(model, tried, pads=pads, start_time=control.start_time).pad_use
-
-    most = 1.0 - control.pad_deviation
-    asked, low, high = use(gait), 0.1, 1.0
-    if asked <= most:
-        return gait, asked
-    best = replace(gait, amplitude=low * gait.amplitude)
-    share = use(best)
-    if share > most:
-        return None, asked
-    while high - low > 0.05:
-        part = 0.5 * (low + high)
-        slower = replace(gait, amplitude=part * gait.amplitude)
-        used = use(slower)
-        if used <= most:
-            best, share, low = slower, used, part
-        else:
-            high = part
-    return best, share
+    asked = 0.0
+    for part in np.linspace(1.0, 0.1, 10):
+        slower = replace(gait, amplitude=float(part) * gait.amplitude)
+        found = simulate_plain_gait(model, slower, pads=pads, start_time=control.start_time)
+        asked = asked or found.pad_use
+        if found.pad_use <= 1.0 - control.pad_deviation:
+            return (slower if found.speed * gait.amplitude > 0.0 else None), asked
+    return None, asked
 
 
 @dataclass(frozen=True)
@@ -193,7 +180,7 @@ class _Robot(NamedTuple):
     servo_compliance: np.ndarray    # of the inner joints [rad/(N m)]
     limb_weights: np.ndarray        # (N, 2) [N]
     wall: np.ndarray        # (2,): height of the body [m], gravity towards the wall [m/s^2]
-    pads: np.ndarray        # (N, PAD.width), without their tack: the margin for a touchdown
+    pads: np.ndarray        # (N, PAD.width), each to bear its tack: margin for a touchdown
     tacky: np.ndarray       # pads as they are
     period_ns: int          # of the control
 
@@ -202,6 +189,7 @@ def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhe
     nominal, _ = RestPosition.nominal(model).packed(model)
     limit = np.full(model.nz - 3, settings.largest_turn)
     limit[model.hip_columns[:, :2]] = settings.largest_offset
+    tacky = np.array([pad.packed() for pad in pads])
     servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
     return _Robot(
         turn=model.hip_columns[:, 2], nominal=nominal, limit=limit,
@@ -209,8 +197,8 @@ def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhe
         servo_compliance=np.divide(1.0, servos, where=servos > 0.0, out=np.zeros(servos.size)),
         limb_weights=np.outer([limb.mass for limb in model.limbs], model.wall.in_plane),
         wall=np.array([model.body.height, model.wall.normal]),
-        pads=np.array([replace(pad, tack=0.0).packed() for pad in pads]),
-        tacky=np.array([pad.packed() for pad in pads]),
+        pads=tacky * np.where(np.arange(PAD.width) == PAD.tack, -1.0, 1.0),
+        tacky=tacky,
         period_ns=round(1e9 / settings.rate))
 
 
@@ -232,23 +220,20 @@ def _estimate(machine, work, robot, x, before, holds, found):
     forces, z, reaction = found.forces, x.z, FORCE.reaction
     accelerate(machine, work, holds, x, found.zdd, forces)
     now, then = found.normals[0], found.normals[1]
+    then[:] = now
     normal_loads(machine, robot.wall, holds, z, forces, then)
-    same = True
     for i in range(holds.shape[0]):
         hip_x = forces[i, FORCE.hip] - robot.limb_weights[i, 0]
         hip_y = forces[i, FORCE.hip + 1] - robot.limb_weights[i, 1]
         found.loads[i] = math.hypot(hip_x, hip_y)
         # A foot that is lifted or set from now on holds still, or not yet.
         if before[i] and not holds[i]:
-            same, forces[i, reaction], forces[i, reaction + 1] = False, hip_x, hip_y
+            forces[i, reaction], forces[i, reaction + 1] = hip_x, hip_y
         elif holds[i] and not before[i]:
-            same, forces[i, reaction], forces[i, reaction + 1] = False, 0.0, 0.0
+            forces[i, reaction], forces[i, reaction + 1] = 0.0, 0.0
             found.angles[i] = z[2] + robot.pads[i, PAD.direction]
     fill_sets(robot.pads, then, found.angles, found.sets)
-    if same:
-        now[:] = then
-    else:
-        normal_loads(machine, robot.wall, before, z, forces, now)
+    normal_loads(machine, robot.wall, before, z, forces, now)
     fill_use(robot.tacky, found.angles, forces[:, reaction:reaction + 2], now, found.used)
 
 
@@ -257,8 +242,7 @@ class _State:
 
     def __init__(self, nz: int):
         self.offsets = np.zeros(nz - 3)     # of the rest positions from the plain gait's
-        self.held = np.zeros(nz - 3)        # rest positions now, and their rates
-        self.held_rate = np.zeros(nz - 3)
+        self.held, self.held_rate = np.zeros((2, nz - 3))   # rest positions now, and their rates
         self.last_ns: int | None = None
         self.look_ns, self.foreseen = 0, True   # when to look ahead again; whether pads will hold
         self.reference = np.zeros(3)        # m, m, rad: pose of the body
@@ -346,7 +330,7 @@ class StickybotController:
         """Start again with the next measurement, all feet taken to be on the wall."""
         self._footing.restart()
         self._odometry.reset()
-        self._memory.planned[:] = 0.0
+        self._memory.planned[:] = self._found.normals[:] = 0.0
         self._state = _State(self.model.nz)
 
     def update(self, measurement: StickybotMeasurement) -> StickybotCommand:

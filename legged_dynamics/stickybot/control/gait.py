@@ -338,7 +338,8 @@ class Footing:
                              else FootEventKind.LIFTED_OFF)
                    for i in np.flatnonzero(wanted != self.wanted)]
         self._since += dt_ns * 1e-9
-        _fill_share(wanted, self.wanted, self._recovering & (self._off_until == 0), until_lift,
+        in_need = self._recovering & (self._off_until == 0) & self._off_until.any()
+        _fill_share(wanted, self.wanted, in_need, until_lift,
                     self._handover, self._least, self._since, self.share)
         self.wanted = wanted.copy()
         return events

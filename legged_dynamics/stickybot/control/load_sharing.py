@@ -293,6 +293,7 @@ class PadForesight:
         # The pull off the wall follows from the whole load, however it is shared.
         memory.forces[:, FORCE.reaction:FORCE.reaction + 2] = (
             memory.w[:2] / stance.sum() * stance[:, None])
+        self._normals[:] = 0.0
         normal_loads(machine, self._wall, stance, z, memory.forces, self._normals)
         fill_sets(self._pads, self._normals, angles, self._sets)
         found = choose_forces(machine, memory, z, stance, np.ones(len(stance)), still, self._sets,

@@ -161,39 +161,45 @@ def pad_failure(pad, angle, fx, fy, normal):
 @kernel
 def normal_loads(machine, wall, attached, z, forces, normals):
     """
-    Fill the wall's normal foot forces (N,), positive in compression, of least norm.
+    Fill the wall's normal foot forces (N,), positive in compression: least change of those given.
 
-    ``sum n_i = -M g_n``, ``sum n_i (p_i - c) = -height sum F_r,i``: all mass at one height;
-    what feet cannot balance is left to other contacts.
+    ``sum n_i = -M g_n``, ``sum n_i (p_i - c) = -height sum F_r,i``: all mass at one height. Feet
+    that are off rest on the wall and only push; what no feet balance is left, by least squares.
     """
     index, n = machine.index, attached.shape[0]
     total = machine.constants[BODY.mass]
     cx, cy = total * z[0], total * z[1]
+    b = (0.0, 0.0, 0.0)
     for i in range(n):
         mass, mx, my = limb_mass(machine, i, z)
-        total += mass
-        cx += mx
-        cy += my
-    cx /= total
-    cy /= total
-    # (A A^T + e 1) m = b with A = [1; x; y], lengths in units of 1 m; e keeps two feet solvable.
-    matrix, m = np.zeros((3, 3)), np.zeros(3)
-    m[0] = -total * wall[NORMAL_GRAVITY]
-    for i in range(n):
+        total, cx, cy = total + mass, cx + mx, cy + my
         if attached[i]:
+            b = (0.0, b[1] - wall[HEIGHT] * forces[i, FORCE.reaction],
+                 b[2] - wall[HEIGHT] * forces[i, FORCE.reaction + 1])
+    b, cx, cy = (-total * wall[NORMAL_GRAVITY], b[1], b[2]), cx / total, cy / total
+    # n_i = before_i + [1, x, y] m of feet that can act, lengths in units of 1 m; e keeps two feet
+    # solvable, and Newton's steps find who pushes.
+    before = np.where(attached, normals, np.maximum(normals, 0.0))
+    matrix, m = np.zeros((3, 3)), np.zeros(3)
+    normals[:] = 1.0
+    for _ in range(n + 1):
+        matrix[:], same = 0.0, True
+        m[0], m[1], m[2] = b
+        for i in range(n):
+            if attached[i] or normals[i] > 0.0:
+                start = index[i, LIMB.start]
+                column = (1.0, z[start] - cx, z[start + 1] - cy)
+                for j in range(3):
+                    m[j] -= column[j] * before[i]
+                    for k in range(3):
+                        matrix[j, k] += column[j] * column[k]
+        matrix += (1e-9 * (matrix[1, 1] + matrix[2, 2]) + 1e-18) * np.eye(3)
+        factorize(matrix, 3)
+        solve_factorized(matrix, 3, m)
+        for i in range(n):
             start = index[i, LIMB.start]
-            column = (1.0, z[start] - cx, z[start + 1] - cy)
-            for j in range(3):
-                for k in range(3):
-                    matrix[j, k] += column[j] * column[k]
-            m[1] -= wall[HEIGHT] * forces[i, FORCE.reaction]
-            m[2] -= wall[HEIGHT] * forces[i, FORCE.reaction + 1]
-    e = 1e-9 * (matrix[1, 1] + matrix[2, 2]) + 1e-18
-    for j in range(3):
-        matrix[j, j] += e
-    factorize(matrix, 3)
-    solve_factorized(matrix, 3, m)
-    for i in range(n):
-        start = index[i, LIMB.start]
-        normals[i] = (m[0] + m[1] * (z[start] - cx) + m[2] * (z[start + 1] - cy)
-                      if attached[i] else 0.0)
+            push = before[i] + m[0] + m[1] * (z[start] - cx) + m[2] * (z[start + 1] - cy)
+            same = same and (attached[i] or (push > 0.0) == (normals[i] > 0.0))
+            normals[i] = push if attached[i] else max(push, 0.0)
+        if same:
+            break
