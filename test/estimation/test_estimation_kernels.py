@@ -18,7 +18,7 @@ from legged_dynamics.contact.contact_evidence import (
     smooth,
 )
 from legged_dynamics.estimation.attitude import acceleration_noise, slopes
-from legged_dynamics.estimation.filter.memory import EFFORT
+from legged_dynamics.estimation.filter.memory import EFFORT, SIGNAL
 from legged_dynamics.estimation.filter.missing_inputs import drop_frozen_efforts
 from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.optimization.factorizations import (
@@ -152,11 +152,13 @@ def test_torques_that_are_cut_off_count_as_not_measured_from_the_first_on():
     torque += np.random.default_rng(0).normal(0.0, 0.1, torque.shape)
     torque[:, 0] = np.clip(torque[:, 0], -6.0, 6.0)
     efforts, columns = np.zeros((4, EFFORT.width)), np.ones((4, 2), int)
-    found = []
+    signals, found = np.zeros((8, SIGNAL.width)), []        # none repeats itself by chance
     for row in torque.copy():
-        as_python(drop_frozen_efforts)(row, SimpleNamespace(effort=0), TUNED, columns, efforts)
+        as_python(drop_frozen_efforts)(row, SimpleNamespace(effort=0), TUNED, columns, efforts,
+                                       signals)
         found.append(row)
     lost = np.isnan(found)
     cut = np.abs(torque[:, 0]) == 6.0
     assert not lost[:, 1:].any() and not lost[~cut, 0].any()
-    assert cut.sum() > 200 and (cut & ~lost[:, 0]).sum() == TUNED.clipped_samples
+    assert cut.sum() > 200 and (cut & ~lost[:, 0]).sum() == math.ceil(
+        TUNED.frozen_evidence / -math.log(TUNED.step))
