@@ -179,8 +179,7 @@ class EffortWatchdog:
         self.names, self._settings = tuple(joints), own
         self._damping_ns = nanoseconds(shared.damping_duration)
         self._hold_ns, self._deadline_ns = nanoseconds(own.hold), nanoseconds(own.deadline)
-        self._motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout), feet)
-        self.parting, self.keeps = self._motors.parting, self._motors.keeps
+        self.motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout), feet)
         self._stamps = StampClock()
         n = len(self.names)
         self._wanted, self._given, self._load = np.zeros(n), np.zeros(n), np.full(n, np.nan)
@@ -194,7 +193,7 @@ class EffortWatchdog:
         self.refused: dict[str, int] = {}
         self._count = -1
         self._heard_ns = self._since_ns = 0
-        self._motors.reset()
+        self.motors.reset()
         self._stamps.reset()
         self._jumps = self._stamps.jumps
         self._contested = self._empty = self._blind = False
@@ -213,7 +212,7 @@ class EffortWatchdog:
         jump are refused until their source has gone on from there for a moment; a sample is as
         old as its stamp says, by the least delay ever seen.
         """
-        watch, fault = self._motors.watch, self._stamps.check(now_ns, stamp_ns, stamp_ns)
+        watch, fault = self.motors.watch, self._stamps.check(now_ns, stamp_ns, stamp_ns)
         if fault:
             self.doubt = fault
             return fault
@@ -224,7 +223,7 @@ class EffortWatchdog:
         believed = watch.believed(fault)
         if believed is None:
             return fault
-        self._motors.take(believed, now_ns - self._stamps.age(now_ns, stamp_ns))
+        self.motors.take(believed, now_ns - self._stamps.age(now_ns, stamp_ns))
         if effort is not None:
             self._note_load(effort)
         return fault
@@ -289,7 +288,7 @@ class EffortWatchdog:
             return False
         if self.state is WatchdogState.IDLE or self._empty:
             self._start_from_load()
-            self._motors.sent_ns = now_ns       # efforts change from there at their rate
+            self.motors.sent_ns = now_ns       # efforts change from there at their rate
         self._wanted[:] = self._given
         self.owner, self._count, self.cause, self._contested = name, count, '', False
         self._heard_ns, self.state = now_ns, WatchdogState.FORWARDING
@@ -325,8 +324,8 @@ class EffortWatchdog:
 
     def _start_from_load(self) -> None:
         """Let efforts go on from what the motors deliver, where that is known."""
-        self._motors.begin(np.where(np.isfinite(self._load), self._load,
-                                    self._motors.last if self._left is None else self._left[0]))
+        self.motors.begin(np.where(np.isfinite(self._load), self._load,
+                                    self.motors.last if self._left is None else self._left[0]))
         self._empty = False
 
     def release(self, now_ns: int, cause: str) -> None:
@@ -337,7 +336,7 @@ class EffortWatchdog:
     @property
     def memory(self) -> np.ndarray:
         """What the next watchdog needs, if this one is killed; a view, (3, nj)."""
-        return self._motors.memory
+        return self.motors.memory
 
     @property
     def at_rest(self) -> bool:
@@ -375,7 +374,7 @@ class EffortWatchdog:
         if self.state is WatchdogState.FORWARDING:
             return self._forward(now_ns)
         if self.state is WatchdogState.HOLDING:
-            return self._motors.hold(now_ns, 1.0)
+            return self.motors.hold(now_ns, 1.0)
         return self._sit(now_ns) if self.state is WatchdogState.SITTING else self._damp(now_ns)
 
     def overdue(self, now_ns: int) -> bool:
@@ -386,7 +385,7 @@ class EffortWatchdog:
 
     def _release(self, now_ns: int, cause: str) -> None:
         self.cause, self._since_ns, self._blind = cause, now_ns, False
-        if self.keeps:
+        if self.motors.keeps:
             # Until somebody commands: nobody may let go of a wall.
             self.state, self.owner, self._contested = WatchdogState.HOLDING, None, False
             return
@@ -395,7 +394,7 @@ class EffortWatchdog:
 
     def _found(self, now_ns: int) -> bool:
         """Begin to hold what a dead watchdog has left; return whether anything is to be sent."""
-        motors = self._motors
+        motors = self.motors
         if self._since_ns < 0:
             self._since_ns = now_ns
         if not motors.fresh(now_ns):
@@ -418,20 +417,20 @@ class EffortWatchdog:
         known = np.isfinite(self._load)
         if not known.any():
             return True
-        load, limits = self._load[known], self._motors.limits[known]
+        load, limits = self._load[known], self.motors.limits[known]
         other = self._left is not None and (
             np.abs(load - self._left[0][known]) > TAKE_OVER.same_effort * limits).any()
         return not other and bool((np.abs(load) >= TAKE_OVER.no_effort * limits).any())
 
     def _forward(self, now_ns: int) -> np.ndarray:
-        self._motors.effort[:] = self._wanted
-        out = self._motors.send(now_ns)
-        self._motors.remember()
+        self.motors.effort[:] = self._wanted
+        out = self.motors.send(now_ns)
+        self.motors.remember()
         return out
 
     def _sit(self, now_ns: int) -> np.ndarray:
         """Let the robot down on a fading posture, or where it cannot be held brake its joints."""
-        motors, passed = self._motors, now_ns - self._since_ns
+        motors, passed = self.motors, now_ns - self._since_ns
         fresh, duration = motors.fresh(now_ns), nanoseconds(self._settings.sit)
         if fresh and self._blind:
             motors.follow()     # it has moved meanwhile: from here on, not back to where it was
@@ -447,6 +446,6 @@ class EffortWatchdog:
     def _damp(self, now_ns: int) -> np.ndarray:
         if now_ns - self._since_ns >= self._damping_ns:
             self.state = WatchdogState.LATCHED
-            self._motors.rest()
-            return self._motors.effort
-        return self._motors.brake(now_ns)
+            self.motors.rest()
+            return self.motors.effort
+        return self.motors.brake(now_ns)

@@ -457,8 +457,8 @@ def test_a_climbers_efforts_are_kept_until_somebody_commands_and_when_the_watchd
     bench.heard = False
     for _ in range(3000):       # 6 s without commands and joint states
         np.testing.assert_allclose(bench.tick(), STANDING, rtol=1e-6)
-    np.testing.assert_allclose(bench.dog.parting(), STANDING, rtol=1e-6)
-    assert bench.dog.keeps and bench.dog.owner is None
+    np.testing.assert_allclose(bench.dog.motors.parting(), STANDING, rtol=1e-6)
+    assert bench.dog.motors.keeps and bench.dog.owner is None
     bench.heard = True
     bench.tick(B, count=100, effort=0.5 * STANDING)
     assert bench.dog.state is WatchdogState.FORWARDING and bench.dog.owner == B

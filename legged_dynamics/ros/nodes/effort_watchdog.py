@@ -102,7 +102,7 @@ class EffortWatchdogNode(Component):
         watchdog, shutdown, log = self.watchdog, self._shutdown, self.node.get_logger()
         if watchdog is None or not self._active:
             return True
-        if watchdog.at_rest or (watchdog.keeps and watchdog.owner is None):
+        if watchdog.at_rest or (watchdog.motors.keeps and watchdog.owner is None):
             if shutdown.begun:
                 log.info(f'the robot is down: {watchdog.cause}')
             return True
@@ -116,7 +116,7 @@ class EffortWatchdogNode(Component):
         """Pass nothing on; the last message is zero, or what a climber is to keep."""
         self._active = False
         if self.watchdog is not None and not self.watchdog.at_rest:
-            self._send(self.watchdog.parting())
+            self._send(self.watchdog.motors.parting())
         self._last.clear()
         self._tell(self.common.now(), INACTIVE)
 
