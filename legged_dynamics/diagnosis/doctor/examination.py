@@ -269,11 +269,13 @@ def _evaluated(likelihood: Likelihood, guess: Hypothesis, config: RobotConfig, n
         evidence = likelihood.evaluate(guess.config)
     except LeggedDynamicsError:
         return None
-    gain = evidence.score - now.score - guess.cost - guess.shrinks * len(now.time)
-    if gain >= SEARCH.least:    # to call other feet loaded explains nothing of how they move
-        same = likelihood.evaluate(config, load=evidence.load)
-        gain -= max(same.score - now.score, 0.0)
+    cost = guess.cost + guess.shrinks * len(now.time)
+    if evidence.score - now.score < SEARCH.least + cost:
+        return None
+    # To call other feet loaded explains nothing of how they move.
+    now = max(now, likelihood.evaluate(config, load=evidence.load), key=lambda one: one.score)
+    gain = evidence.gain(now) - cost
     if gain < SEARCH.least:
         return None
     return Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),
-                      guess.config, gain)
+                     guess.config, evidence.score - now.score - cost)

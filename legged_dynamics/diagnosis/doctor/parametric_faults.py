@@ -19,7 +19,12 @@ from functools import partial
 import numpy as np
 from scipy.signal import butter
 
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood, block_scores
+from legged_dynamics.diagnosis.doctor.evidence import (
+    Likelihood,
+    block_scores,
+    noise_of,
+    spectrum,
+)
 from legged_dynamics.diagnosis.doctor.hypotheses import DEGREE, Candidate, Corrector, Finding
 from legged_dynamics.diagnosis.doctor.linear_model import (
     FRICTION,
@@ -73,8 +78,7 @@ class _Noise:
         return white
 
     def _spectrum(self, values: np.ndarray) -> np.ndarray:
-        return np.fft.rfft(self._white(values) * np.sqrt(self._weight)[:, None],
-                           2 * len(values), axis=0)
+        return spectrum(self._white(values) * np.sqrt(self._weight)[:, None])
 
     def _fill_normal_equations(self) -> None:
         root, linear = np.sqrt(self._weight), self._linear
@@ -88,11 +92,9 @@ class _Noise:
 
         That is the noise at the change's frequencies, as of strides, or along it, over the mean.
         """
-        e, d = self._residual, self._spectrum(self._linear.J @ change)
-        noise, size = np.sum(np.abs(e) ** 2, axis=1), np.sum(np.abs(d) ** 2, axis=1)
-        along = np.mean(self._linear.free) * np.abs(np.sum(d.conj() * e, axis=1)) ** 2
-        return max(1.0, float(len(size) * max(noise @ size, along.sum())
-                              / (noise.sum() * size.sum())))
+        e, free = self._residual, np.mean(self._linear.free)
+        mean = np.sum(np.abs(e) ** 2) / len(e) / free
+        return max(1.0, noise_of(e, self._spectrum(self._linear.J @ change), free) / mean)
 
     def marginal(self, prior: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log marginal likelihood under a prior covariance, and the likeliest x."""
