@@ -37,52 +37,32 @@ class Evidence:
     time: np.ndarray  # (nb,) [s]: times of the blocks
     squares: dict[str, np.ndarray]  # (nb,): mean squared residual of each kind, in tolerances
     dimensions: dict[str, float]  # Number of independent residuals of each kind in a block
-    # (n, k): residuals of each kind, in tolerances, scaled so that each block counts by its
-    # dimensions
-    values: dict[str, np.ndarray]
+    # (m,): residuals other than those of torques, in tolerances, scaled so that each block counts
+    # by its dimensions
+    residual: np.ndarray
+    # (m,): weight of each residual in a least-squares step towards the largest likelihood
+    weight: np.ndarray
     load: np.ndarray | None     # (n, nf): certainty of contact, where torques tell it
+    white: dict[str, np.ndarray]    # (n, k): residuals of each kind by the root of their weight
 
     @property
     def score(self) -> float:
         """Log-likelihood; zero is perfect."""
         return sum(_score(self.squares[kind], d) for kind, d in self.dimensions.items())
 
-    @property
-    def residual(self) -> np.ndarray:
-        """Residuals other than those of torques, (m,)."""
-        return self._joined(self.values)
-
-    @property
-    def weight(self) -> np.ndarray:
-        """Weight of each residual in a step towards the largest likelihood, (m,)."""
-        return self._joined({kind: np.broadcast_to(self._weight(kind), values.shape)
-                             for kind, values in self.values.items()})
-
-    def _joined(self, of_kind: dict[str, np.ndarray]) -> np.ndarray:
-        return np.concatenate([values.ravel() for kind, values in of_kind.items()
-                               if kind not in ('balance', 'cone')])
-
-    def _weight(self, kind: str) -> np.ndarray:
-        d, values = self.dimensions[kind], self.values[kind]
-        weight = (TOLERANCES.t_degrees + d) / (TOLERANCES.t_degrees + d * self.squares[kind])
-        return np.repeat(weight, len(values) // len(weight))[:, None]
-
     def gain(self, other: Evidence) -> float:
         """
-        Return the log-likelihood beyond another's.
+        Return the log-likelihood beyond another's, what repeats counted once.
 
-        Blocks that repeat what a healthy robot leaves are not independent: what a kind gains is
-        divided by the noise that is left in this change over that of independent blocks.
+        Tolerances are of independent blocks. What a kind gains is divided by the noise that is
+        left in this change over theirs; what speaks against the change counts in full.
         """
         total = self.score - other.score
         for kind in self.dimensions.keys() & other.dimensions.keys():
-            d, values = self.dimensions[kind], self.values[kind]
+            d, white = self.dimensions[kind], self.white[kind]
             gained = _score(self.squares[kind], d) - _score(other.squares[kind], d)
-            if gained > 0.0:    # what speaks against it counts in full
-                root = np.sqrt(self._weight(kind))
-                noise = noise_of(spectrum(root * values),
-                                 spectrum(root * (values - other.values[kind])), d)
-                total -= gained * (1.0 - 1.0 / max(noise / len(values), 1.0))
+            noise = noise_of(white, white - other.white[kind], d)
+            total -= max(gained, 0.0) * (1.0 - 1.0 / max(noise, 1.0))
         return total
 
 
@@ -254,32 +234,35 @@ class Likelihood:
 
     def _gather(self, parts: dict[str, tuple[np.ndarray, float]],
                 load: np.ndarray | None) -> Evidence:
-        squares, scaled = {}, {}
+        squares, white, stacked, weights = {}, {}, [], []
         last = len(self._start) * self._length
         for kind, (values, d) in parts.items():
             values = np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
             each = np.mean(values ** 2, axis=1)
             squares[kind] = np.add.reduceat(each[:last], self._start) / self._length
             # One block counts d times, whatever the number of its samples and columns.
-            scaled[kind] = values[:last] * np.sqrt(d / values.shape[1] / self._length)
+            scaled = values[:last] * np.sqrt(d / values.shape[1] / self._length)
+            weight = np.repeat((TOLERANCES.t_degrees + d) / (
+                TOLERANCES.t_degrees + d * squares[kind]), self._length)
+            white[kind] = scaled * np.sqrt(weight)[:, None]
+            if kind not in ('balance', 'cone'):     # of torques
+                stacked.append(scaled.ravel())
+                weights.append(np.repeat(weight, values.shape[1]))
         return Evidence(self.signals.time[self._start], squares,
-                        {kind: d for kind, (_, d) in parts.items()}, scaled, load)
-
-
-def spectrum(values: np.ndarray) -> np.ndarray:
-    """Return the spectrum of values (n, k), padded so that its ends do not meet."""
-    return np.fft.rfft(values, 2 * len(values), axis=0)
+                        {kind: d for kind, (_, d) in parts.items()},
+                        np.concatenate(stacked), np.concatenate(weights), load, white)
 
 
 def noise_of(left: np.ndarray, change: np.ndarray, dimensions: float) -> float:
     """
-    Return the square of what is left at a change's frequencies, as of strides, or along it.
+    Return the spectral density of what is left (n, k) at a change's frequencies, or along it.
 
-    Both are spectra (m, k), of `dimensions` independent columns; the larger counts.
+    The larger counts; `dimensions` of the columns are independent. It is 1 for white noise of 1.
     """
-    noise, size = (np.sum(np.abs(one) ** 2, axis=1) for one in (left, change))
-    along = np.sum(np.abs(np.sum(change.conj() * left, axis=1)) ** 2)
-    return float(max(noise @ size / dimensions, along) / max(size.sum(), 1e-30))
+    e, d = (np.fft.rfft(values, 2 * len(values), axis=0) for values in (left, change))
+    noise, size = (np.sum(np.abs(one) ** 2, axis=1) for one in (e, d))
+    along = np.sum(np.abs(np.sum(d.conj() * e, axis=1)) ** 2)
+    return float(max(noise @ size / dimensions, along) / max(len(left) * size.sum(), 1e-30))
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
