@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.ndimage import minimum_filter1d
@@ -43,27 +44,29 @@ class Evidence:
     # (m,): weight of each residual in a least-squares step towards the largest likelihood
     weight: np.ndarray
     load: np.ndarray | None     # (n, nf): certainty of contact, where torques tell it
-    white: dict[str, np.ndarray]    # (n, k): residuals of each kind by the root of their weight
+    values: dict[str, np.ndarray]   # (n, k): residuals of each kind, scaled likewise
 
     @property
     def score(self) -> float:
         """Log-likelihood; zero is perfect."""
         return sum(_score(self.squares[kind], d) for kind, d in self.dimensions.items())
 
-    def gain(self, other: Evidence) -> float:
+    def repeated(self, other: Evidence) -> float:
         """
-        Return the log-likelihood beyond another's, what repeats counted once.
+        Return what of the log-likelihood beyond another's only repeats itself.
 
         Tolerances are of independent blocks. What a kind gains is divided by the noise that is
-        left in this change over theirs; what speaks against the change counts in full.
+        left at this change's frequencies, as of strides, over theirs.
         """
-        total = self.score - other.score
-        for kind in self.dimensions.keys() & other.dimensions.keys():
-            d, white = self.dimensions[kind], self.white[kind]
-            gained = _score(self.squares[kind], d) - _score(other.squares[kind], d)
-            noise = noise_of(white, white - other.white[kind], d)
-            total -= max(gained, 0.0) * (1.0 - 1.0 / max(noise, 1.0))
-        return total
+        total = 0.0
+        for kind in self.squares.keys() & other.squares.keys():
+            d, squares, left = self.dimensions[kind], self.squares[kind], self.values[kind]
+            noise, size = (np.sum(np.abs(np.fft.rfft(one, 2 * len(one), axis=0)) ** 2, axis=1)
+                           for one in (left, left - other.values[kind]))
+            over = noise @ size / max(d * len(left) * size.sum(), 1e-30)
+            gained = _score(squares, d) - _score(other.squares[kind], d)
+            total += max(gained, 0.0) * (1.0 - 1.0 / max(over * _weight(squares.mean(), d), 1.0))
+        return float(total)
 
 
 class Likelihood:
@@ -234,35 +237,21 @@ class Likelihood:
 
     def _gather(self, parts: dict[str, tuple[np.ndarray, float]],
                 load: np.ndarray | None) -> Evidence:
-        squares, white, stacked, weights = {}, {}, [], []
+        squares, scaled, stacked, weights = {}, {}, [], []
         last = len(self._start) * self._length
         for kind, (values, d) in parts.items():
             values = np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
             each = np.mean(values ** 2, axis=1)
             squares[kind] = np.add.reduceat(each[:last], self._start) / self._length
             # One block counts d times, whatever the number of its samples and columns.
-            scaled = values[:last] * np.sqrt(d / values.shape[1] / self._length)
-            weight = np.repeat((TOLERANCES.t_degrees + d) / (
-                TOLERANCES.t_degrees + d * squares[kind]), self._length)
-            white[kind] = scaled * np.sqrt(weight)[:, None]
+            scaled[kind] = values[:last] * np.sqrt(d / values.shape[1] / self._length)
             if kind not in ('balance', 'cone'):     # of torques
-                stacked.append(scaled.ravel())
-                weights.append(np.repeat(weight, values.shape[1]))
+                stacked.append(scaled[kind].ravel())
+                weights.append(np.repeat(_weight(squares[kind], d),
+                                         self._length * values.shape[1]))
         return Evidence(self.signals.time[self._start], squares,
                         {kind: d for kind, (_, d) in parts.items()},
-                        np.concatenate(stacked), np.concatenate(weights), load, white)
-
-
-def noise_of(left: np.ndarray, change: np.ndarray, dimensions: float) -> float:
-    """
-    Return the spectral density of what is left (n, k) at a change's frequencies, or along it.
-
-    The larger counts; `dimensions` of the columns are independent. It is 1 for white noise of 1.
-    """
-    e, d = (np.fft.rfft(values, 2 * len(values), axis=0) for values in (left, change))
-    noise, size = (np.sum(np.abs(one) ** 2, axis=1) for one in (e, d))
-    along = np.sum(np.abs(np.sum(d.conj() * e, axis=1)) ** 2)
-    return float(max(noise @ size / dimensions, along) / max(len(left) * size.sum(), 1e-30))
+                        np.concatenate(stacked), np.concatenate(weights), load, scaled)
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
@@ -275,3 +264,7 @@ def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float
 def _score(squares: np.ndarray, dimensions: float) -> float:
     return -0.5 * (TOLERANCES.t_degrees + dimensions) * float(
         np.log1p(dimensions * squares / TOLERANCES.t_degrees).sum())
+
+
+def _weight(squares: Any, dimensions: float) -> Any:
+    return (TOLERANCES.t_degrees + dimensions) / (TOLERANCES.t_degrees + dimensions * squares)

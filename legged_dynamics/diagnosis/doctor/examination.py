@@ -184,7 +184,8 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
     by_size = [judged(one) for one in parametric.compare(config)
                if (kind := one.finding.kind) not in OF_SCALE or kind in said
                or not said & set(OF_SCALE)]
-    ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
+    ordered = _counted_once(likelihood, sorted((one for one in plain if one is not None),
+                                               key=lambda one: -one.rank), config, now)
     # What explains less than feet that creep is no finding either.
     creep = max([SEARCH.least, *(
         one.finding.evidence for one in by_size if one.finding.kind in _YIELDING
@@ -207,6 +208,19 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
     if ordered and ordered[0].rank > max(ranks, default=0.0):
         return _named(ordered[0], ordered[1:])
     return _named(worth[0], by_size) if worth else None
+
+
+def _counted_once(likelihood: Likelihood, ordered: list[Candidate], config: RobotConfig,
+                  now: Evidence) -> list[Candidate]:
+    """Return the faults without a size, the evidence of all less what the first's repeats."""
+    if not ordered:
+        return []
+    first = likelihood.evaluate(ordered[0].config)
+    same = likelihood.evaluate(config, load=first.load)
+    repeated = first.repeated(max(now, same, key=lambda one: one.score)) / ordered[0].rank
+    found = [replace(one, finding=replace(one.finding, evidence=(1.0 - repeated) * one.rank))
+             for one in ordered]
+    return found if found[0].finding.evidence >= SEARCH.least else []
 
 
 def _impossible(one: Candidate) -> bool:
@@ -269,13 +283,11 @@ def _evaluated(likelihood: Likelihood, guess: Hypothesis, config: RobotConfig, n
         evidence = likelihood.evaluate(guess.config)
     except LeggedDynamicsError:
         return None
-    cost = guess.cost + guess.shrinks * len(now.time)
-    if evidence.score - now.score < SEARCH.least + cost:
-        return None
-    # To call other feet loaded explains nothing of how they move.
-    now = max(now, likelihood.evaluate(config, load=evidence.load), key=lambda one: one.score)
-    gain = evidence.gain(now) - cost
+    gain = evidence.score - now.score - guess.cost - guess.shrinks * len(now.time)
+    if gain >= SEARCH.least:    # to call other feet loaded explains nothing of how they move
+        same = likelihood.evaluate(config, load=evidence.load)
+        gain -= max(same.score - now.score, 0.0)
     if gain < SEARCH.least:
         return None
     return Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),
-                     guess.config, evidence.score - now.score - cost)
+                      guess.config, gain)

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from scipy.signal import butter
 
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood, block_scores, noise_of
+from legged_dynamics.diagnosis.doctor.evidence import Likelihood, block_scores
 from legged_dynamics.diagnosis.doctor.hypotheses import DEGREE, Candidate, Corrector, Finding
 from legged_dynamics.diagnosis.doctor.linear_model import (
     FRICTION,
@@ -63,7 +63,7 @@ class _Noise:
             lag = float(np.sum(e[1:] * e[:-1])) / max(float(np.sum(e[:-1] ** 2)), 1e-12)
             self._correlation = min(max(lag, 0.0), PARAMETRIC.largest_correlation)
         self._fill_normal_equations()
-        self.s2, self._residual = s2, self._weighted(linear.r + linear.J @ x)
+        self.s2, self._residual = s2, self._spectrum(linear.r + linear.J @ x)
 
     def _white(self, values: np.ndarray) -> np.ndarray:
         """Return the part of values that does not follow from the sample before."""
@@ -72,8 +72,9 @@ class _Noise:
         white[0] = 0.0
         return white
 
-    def _weighted(self, values: np.ndarray) -> np.ndarray:
-        return self._white(values) * np.sqrt(self._weight)[:, None]
+    def _spectrum(self, values: np.ndarray) -> np.ndarray:
+        return np.fft.rfft(self._white(values) * np.sqrt(self._weight)[:, None],
+                           2 * len(values), axis=0)
 
     def _fill_normal_equations(self) -> None:
         root, linear = np.sqrt(self._weight), self._linear
@@ -87,9 +88,11 @@ class _Noise:
 
         That is the noise at the change's frequencies, as of strides, or along it, over the mean.
         """
-        e, free = self._residual, np.mean(self._linear.free)
-        noise = noise_of(e, self._weighted(self._linear.J @ change), free)
-        return max(1.0, noise * float(free * len(e) / np.sum(e ** 2)))
+        e, d = self._residual, self._spectrum(self._linear.J @ change)
+        noise, size = np.sum(np.abs(e) ** 2, axis=1), np.sum(np.abs(d) ** 2, axis=1)
+        along = np.mean(self._linear.free) * np.abs(np.sum(d.conj() * e, axis=1)) ** 2
+        return max(1.0, float(len(size) * max(noise @ size, along.sum())
+                              / (noise.sum() * size.sum())))
 
     def marginal(self, prior: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the log marginal likelihood under a prior covariance, and the likeliest x."""
