@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.ndimage import minimum_filter1d
@@ -266,5 +265,5 @@ def _score(squares: np.ndarray, dimensions: float) -> float:
         np.log1p(dimensions * squares / TOLERANCES.t_degrees).sum())
 
 
-def _weight(squares: Any, dimensions: float) -> Any:
+def _weight(squares: np.ndarray, dimensions: float) -> np.ndarray:
     return (TOLERANCES.t_degrees + dimensions) / (TOLERANCES.t_degrees + dimensions * squares)

@@ -114,20 +114,17 @@ class Linearization:
             y - (M @ force[..., None])[..., 0])
         needed = needed[:, 6:] + np.where(self.known, self.samples.effort, 0.0)
         evidence = self.likelihood.evaluate(self.config)
-        columns: list[np.ndarray] = []
-        others: list[np.ndarray] = []
-        parameters: list[Parameter] = []
         typical = self._typical()
-        for parameter, column, residual in self._columns(y, M, force, needed, typical,
-                                                         evidence.load):
-            parameters.append(parameter)
-            columns.append(low_pass.apply((project @ column[..., None])[..., 0]))
-            others.append(np.zeros_like(evidence.residual) if residual is None else
-                          (residual - evidence.residual) / parameter.step)
+        parameters, columns, others = zip(*(
+            (one, low_pass.apply((project @ column[..., None])[..., 0]),
+             np.zeros_like(evidence.residual) if residual is None else
+             (residual - evidence.residual) / one.step)
+            for one, column, residual in self._columns(y, M, force, needed, typical,
+                                                       evidence.load)))
         other = np.stack(others, axis=1)
         weighted = evidence.weight[:, None] * other
         return LinearModel(
-            parameters, typical, self.limit, bool(self.known.any()),
+            list(parameters), typical, self.limit, bool(self.known.any()),
             PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise,
             np.maximum(low_pass.apply(free[:, None])[:, 0], 0.0),
             low_pass.apply((project @ y[..., None])[..., 0]), np.stack(columns, axis=2),
