@@ -11,7 +11,7 @@ from recorded_robots import STAMP, healthy, with_friction, with_stated_friction
 from benchmarks.doctor_table import WITH_TROT, available
 from benchmarks.doctor_table import with_stated_friction as with_friction_of
 from benchmarks.planted_faults import drifting, elastic, planted_faults, with_play
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _impossible, _named, examine
 from legged_dynamics.diagnosis.doctor.hypotheses import Candidate, Corrector, Finding
 from legged_dynamics.diagnosis.identification.samples import SensorLog, filtered
@@ -97,13 +97,50 @@ def test_stated_friction_is_neither_a_fault_nor_a_delay():
     assert examine(recorded.model, recorded.config, recorded.log).healthy
 
 
-@pytest.mark.parametrize(('name', 'part'), [('anymal_class-trot', 0.0), ('hexapod-tripod', 0.05)])
-def test_equal_steps_are_no_evidence(name, part):
-    """What a model is off by in each landing looked like gains; other feet like another IMU."""
+@pytest.mark.parametrize(('name', 'part', 'draw'), [
+    ('anymal_class-trot', 0.0, 0), ('hexapod-tripod', 0.05, 0), ('hexapod-tripod', 0.0, 1)])
+def test_equal_steps_are_no_evidence(name, part, draw):
+    """
+    What a model is off by in each landing looked like gains; other feet like another IMU.
+
+    Or, what feet that press against each other leave all the time, like knees that are swapped.
+    """
     pytest.importorskip('mujoco')
     from benchmarks.zoo.cache import recording
-    run = with_friction_of(recording(name), part)
+    made = recording(name)
+    run = with_friction_of(made, part, made.seed + draw)
     assert examine(run.model, run.config, run.log).healthy
+
+
+def test_swapped_legs_and_signs_show_in_a_walk_of_equal_steps():
+    """What these explain is far more than what a healthy robot leaves in each step."""
+    pytest.importorskip('mujoco')
+    from benchmarks.zoo.cache import recording
+    made = recording('hexapod-tripod')
+    run = with_friction_of(made, 0.0, made.seed + 1)
+    for name in ('efforts of two legs swapped', 'effort sign of a joint'):
+        fault = next(fault for fault in planted_faults(run) if fault.name == name)
+        faulty = fault.plant(run)
+        found = examine(faulty.model, faulty.config, faulty.log).findings
+        assert fault.named_by(found, run) == ''
+
+
+def test_what_repeats_in_each_block_is_counted_once():
+    """20 blocks of 20 samples: the same all the time, or not, as large and as much less of it."""
+    rng, blocks, samples, d = np.random.default_rng(0), 20, 20, 6.0
+
+    def evidence(values):
+        squares = np.mean(values ** 2, axis=1).reshape(blocks, samples).mean(axis=1)
+        return Evidence(np.arange(blocks), {'stance': squares}, {'stance': d}, np.zeros(0),
+                        np.zeros(0), None, {'stance': values / np.sqrt(samples)})
+    steady = np.ones((blocks * samples, int(d)))
+    changing = np.repeat(rng.choice([-1.0, 1.0], (blocks, int(d))), samples, axis=0)
+    for left, change, least, most in ((steady, steady, 0.9, 0.96), (changing, changing, 0.0, 0.6),
+                                      (steady, changing, 0.0, 0.5),
+                                      (0.1 * steady, steady, 0.0, 0.0)):
+        now, fixed = evidence(left + change), evidence(left)
+        assert least <= fixed.repeated(now) / (fixed.score - now.score) <= most
+        assert now.repeated(fixed) == 0.0       # nothing is gained
 
 
 def test_two_explanations_of_actuators_are_both_told_and_nothing_is_changed():

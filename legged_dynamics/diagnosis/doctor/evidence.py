@@ -43,11 +43,29 @@ class Evidence:
     # (m,): weight of each residual in a least-squares step towards the largest likelihood
     weight: np.ndarray
     load: np.ndarray | None     # (n, nf): certainty of contact, where torques tell it
+    values: dict[str, np.ndarray]   # (n, k): residuals of each kind, scaled likewise
 
     @property
     def score(self) -> float:
         """Log-likelihood; zero is perfect."""
         return sum(_score(self.squares[kind], d) for kind, d in self.dimensions.items())
+
+    def repeated(self, other: Evidence) -> float:
+        """
+        Return what of the log-likelihood beyond another's only repeats itself.
+
+        Tolerances are of independent blocks. What a kind gains is divided by the noise that is
+        left at this change's frequencies, as of strides, over theirs.
+        """
+        total = 0.0
+        for kind in self.squares.keys() & other.squares.keys():
+            d, squares, left = self.dimensions[kind], self.squares[kind], self.values[kind]
+            noise, size = (np.sum(np.abs(np.fft.rfft(one, 2 * len(one), axis=0)) ** 2, axis=1)
+                           for one in (left, left - other.values[kind]))
+            over = noise @ size / max(d * len(left) * size.sum(), 1e-30)
+            gained = _score(squares, d) - _score(other.squares[kind], d)
+            total += max(gained, 0.0) * (1.0 - 1.0 / max(over * _weight(squares.mean(), d), 1.0))
+        return float(total)
 
 
 class Likelihood:
@@ -218,21 +236,21 @@ class Likelihood:
 
     def _gather(self, parts: dict[str, tuple[np.ndarray, float]],
                 load: np.ndarray | None) -> Evidence:
-        squares, stacked, weights = {}, [], []
+        squares, scaled, stacked, weights = {}, {}, [], []
         last = len(self._start) * self._length
         for kind, (values, d) in parts.items():
             values = np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
             each = np.mean(values ** 2, axis=1)
             squares[kind] = np.add.reduceat(each[:last], self._start) / self._length
-            if kind in ('balance', 'cone'):     # of torques
-                continue
             # One block counts d times, whatever the number of its samples and columns.
-            stacked.append((values[:last] * np.sqrt(d / values.shape[1] / self._length)).ravel())
-            weight = (TOLERANCES.t_degrees + d) / (TOLERANCES.t_degrees + d * squares[kind])
-            weights.append(np.repeat(weight, self._length * values.shape[1]))
+            scaled[kind] = values[:last] * np.sqrt(d / values.shape[1] / self._length)
+            if kind not in ('balance', 'cone'):     # of torques
+                stacked.append(scaled[kind].ravel())
+                weights.append(np.repeat(_weight(squares[kind], d),
+                                         self._length * values.shape[1]))
         return Evidence(self.signals.time[self._start], squares,
                         {kind: d for kind, (_, d) in parts.items()},
-                        np.concatenate(stacked), np.concatenate(weights), load)
+                        np.concatenate(stacked), np.concatenate(weights), load, scaled)
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
@@ -245,3 +263,7 @@ def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float
 def _score(squares: np.ndarray, dimensions: float) -> float:
     return -0.5 * (TOLERANCES.t_degrees + dimensions) * float(
         np.log1p(dimensions * squares / TOLERANCES.t_degrees).sum())
+
+
+def _weight(squares: np.ndarray, dimensions: float) -> np.ndarray:
+    return (TOLERANCES.t_degrees + dimensions) / (TOLERANCES.t_degrees + dimensions * squares)

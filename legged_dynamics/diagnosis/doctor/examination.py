@@ -132,10 +132,9 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
             unchecked = [*unchecked, 'Smaller faults of actuators beside '
                          f'{fixed.kind.replace("_", " ")}.']
             break
-    samples = observe(signals, model, first)
     return Examination((*findings, *(one for one, _, _ in found.values())), before, after, config,
                        ('streams', *after.dimensions),
-                       (*unchecked, *_blind(samples, signals, config)))
+                       (*unchecked, *_blind(observe(signals, model, first), signals, config)))
 
 
 def _blind(samples: object, signals: Signals, config: RobotConfig) -> list[str]:
@@ -184,7 +183,7 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
     by_size = [judged(one) for one in parametric.compare(config)
                if (kind := one.finding.kind) not in OF_SCALE or kind in said
                or not said & set(OF_SCALE)]
-    ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
+    ordered = _counted_once(likelihood, [one for one in plain if one is not None], config, now)
     # What explains less than feet that creep is no finding either.
     creep = max([SEARCH.least, *(
         one.finding.evidence for one in by_size if one.finding.kind in _YIELDING
@@ -200,13 +199,27 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
             kind = largest.finding.kind
             worth = by_size = [largest, *(
                 one for one in worth if one.finding.kind != kind and (
-                    one.rank > largest.rank - SEARCH.equivalence
+                    one.rank > largest.rank - SEARCH.least
                     or {kind, one.finding.kind} == set(OF_SCALE)))]
     ranks = [one.rank for one in worth[:3]]
     ranks += [one.finding.evidence for one in worth[:1] if one.finding.kind == 'effort_drift']
     if ordered and ordered[0].rank > max(ranks, default=0.0):
         return _named(ordered[0], ordered[1:])
     return _named(worth[0], by_size) if worth else None
+
+
+def _counted_once(likelihood: Likelihood, plain: list[Candidate], config: RobotConfig,
+                  now: Evidence) -> list[Candidate]:
+    """Return faults without a size by rank, the evidence of all less the first's repetitions."""
+    if not plain:
+        return []
+    best = max(plain, key=lambda one: one.rank)
+    first = likelihood.evaluate(best.config)
+    same = likelihood.evaluate(config, load=first.load)
+    share = 1.0 - first.repeated(max(now, same, key=lambda one: one.score)) / best.rank
+    return sorted((replace(one, finding=replace(one.finding, evidence=share * one.rank))
+                   for one in plain if share * best.rank >= SEARCH.least),
+                  key=lambda one: -one.rank)
 
 
 def _impossible(one: Candidate) -> bool:
@@ -222,7 +235,7 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
         one, two = best.finding, other.finding
         scale = one.kind in OF_SCALE and two.kind in OF_SCALE and two.evidence > 0.0
         return other is not best and (one.kind, one.subject) != (two.kind, two.subject) and (
-            scale or two.evidence > one.evidence - SEARCH.equivalence)
+            scale or two.evidence > one.evidence - SEARCH.least)
     rivals = [other.finding for other in others if rival(other)]
     finding = best.finding
     if finding.kind in OF_SCALE and not finding.fixable:

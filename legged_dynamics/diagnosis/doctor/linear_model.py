@@ -114,20 +114,17 @@ class Linearization:
             y - (M @ force[..., None])[..., 0])
         needed = needed[:, 6:] + np.where(self.known, self.samples.effort, 0.0)
         evidence = self.likelihood.evaluate(self.config)
-        columns: list[np.ndarray] = []
-        others: list[np.ndarray] = []
-        parameters: list[Parameter] = []
         typical = self._typical()
-        for parameter, column, residual in self._columns(y, M, force, needed, typical,
-                                                         evidence.load):
-            parameters.append(parameter)
-            columns.append(low_pass.apply((project @ column[..., None])[..., 0]))
-            others.append(np.zeros_like(evidence.residual) if residual is None else
-                          (residual - evidence.residual) / parameter.step)
+        parameters, columns, others = zip(*(
+            (one, low_pass.apply((project @ column[..., None])[..., 0]),
+             np.zeros_like(evidence.residual) if residual is None else
+             (residual - evidence.residual) / one.step)
+            for one, column, residual in self._columns(y, M, force, needed, typical,
+                                                       evidence.load)))
         other = np.stack(others, axis=1)
         weighted = evidence.weight[:, None] * other
         return LinearModel(
-            parameters, typical, self.limit, bool(self.known.any()),
+            list(parameters), typical, self.limit, bool(self.known.any()),
             PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise,
             np.maximum(low_pass.apply(free[:, None])[:, 0], 0.0),
             low_pass.apply((project @ y[..., None])[..., 0]), np.stack(columns, axis=2),
@@ -252,7 +249,8 @@ class Linearization:
         for j in dict.fromkeys(j for _, joints in self.legs for j in joints if self.known[j]):
             unsure = self.unsure[j]
             for kind, apply, value, common in (
-                    ('effort_scale_joint', self._scaled(j), needed[:, j], 0.0),
+                    ('effort_scale_joint', lambda c, x, j=j: self.corrector.scaled(
+                        c, [j], 1.0 / max(1.0 + x, 0.02), 'effort'), needed[:, j], 0.0),
                     (FRICTION, self._joint_list('joint_friction', 'friction', [j]),
                      limit[j] * _dry_friction(s.position[:, j]), unsure),
                     ('damping', self._joint_list('joint_damping', 'damping', [j]),
@@ -289,35 +287,27 @@ class Linearization:
         def one(kind: str, apply: Apply, step: float = 0.01, joint: str = '') -> Parameter:
             return Parameter(kind, joint, DEVIATIONS[kind].healthy, apply, step)
 
-        def shifted(j: int) -> Apply:
-            return lambda c, x: m.shifted(c, j, x)
-
-        def center(e: np.ndarray) -> Apply:
-            return lambda c, x: replace(c, center_of_mass_offset=tuple(
-                (np.asarray(c.center_of_mass_offset) + h * x * e).tolist()))
-
-        def tilted(e: np.ndarray) -> Apply:
-            return lambda c, x: m.tilted(c, x * e)
-
-        def biased(e: np.ndarray) -> Apply:
-            return lambda c, x: m.sensors(c, accelerometer_bias=tuple(
-                (np.asarray(c.sensors.accelerometer_bias) + x * e).tolist()))
+        def xyz(kind: str, apply: Callable, healthy: float, step: float = 0.01) -> list[Parameter]:
+            return [Parameter(kind, '', healthy, partial(lambda e, c, x: apply(c, x * e), e), step)
+                    for e in np.eye(3)]
 
         if not self.soles:
             yield from self._drives()
         for j in [j for _, joints in self.legs for j in joints]:
-            yield one('position_offset', shifted(j), joint=self.model.joint_names[j])
+            yield one('position_offset', partial(lambda j, c, x: m.shifted(c, j, x), j),
+                      joint=self.model.joint_names[j])
         if self.known.any():
-            x, y, z = (one('center_of_mass', center(e)) for e in np.eye(3))
+            x, y, z = xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
+                (c.center_of_mass_offset + h * x).tolist())), DEVIATIONS['center_of_mass'].healthy)
             yield from (x, y, replace(z, healthy=PARAMETRIC.com_height))
         if not self.soles:
             yield one('foot_radius', lambda c, x: replace(
                 c, feet=tuple(foot.rolled(h * x) for foot in c.feet)))
         if self.signals.has_imu:
-            yield from (one('imu_mount', tilted(e)) for e in np.eye(3))
-            bias = max(self.config.noise.accelerometer_bias, 1e-3)
-            yield from (Parameter('accelerometer_bias', '', bias, biased(e), 0.05)
-                        for e in np.eye(3))
+            yield from xyz('imu_mount', m.tilted, DEVIATIONS['imu_mount'].healthy)
+            yield from xyz('accelerometer_bias', lambda c, x: m.sensors(
+                c, accelerometer_bias=tuple((c.sensors.accelerometer_bias + x).tolist())),
+                max(self.config.noise.accelerometer_bias, 1e-3), 0.05)
             yield replace(one('clock_offset', lambda c, x: m.sensors(
                 c, imu_delay=c.sensors.imu_delay + x), 2e-3), healthy=self._delay('clock_offset'))
 
@@ -350,9 +340,6 @@ class Linearization:
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
         mass = config.payload.mass + config.apply_to(self.model).total_mass * x
         return replace(config, payload=Inertia(mass, self.model.body_inertia(0).com))
-
-    def _scaled(self, joint: int) -> Apply:
-        return lambda c, x: self.corrector.scaled(c, [joint], 1.0 / max(1.0 + x, 0.02), 'effort')
 
     def _joint_list(self, setting: str, field: str, joints: list[int]) -> Apply:
         """Return the correction that adds parts of the effort limit to a list of the YAML."""

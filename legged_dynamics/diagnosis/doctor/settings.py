@@ -93,10 +93,11 @@ class SearchSettings:
 
     most_findings: int = 8      # a robot with more is another robot than the URDF's
     most_corrections: int = 12  # a large fault takes more than one
-    least: float = 3.0          # nats (odds of 20): what has less evidence is no finding
+    # nats (odds of 20): what has less evidence is no finding; explanations closer than that are
+    # both named
+    least: float = 3.0
     yielding: float = 30.0      # nats, of drives that yield: feet that creep or sink look like it
     one_kind: float = 45.0      # nats, of the same: whether elastic or with play
-    equivalence: float = 3.0    # nats: explanations closer than that are both named
     large: float = 60.0         # nats: a larger parametric fault is judged by all evidence
     compared: int = 12          # parametric faults that are judged so
     remainder: float = 0.05     # of the largest evidence, left by its linear correction

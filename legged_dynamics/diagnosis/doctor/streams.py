@@ -28,11 +28,9 @@ def check_streams(model: RobotModel, config: RobotConfig,
     findings = _names(model, config, log.joints)
     if findings:
         return findings, config, []
-    findings += _clocks(log)
     dead, config = _dead_joints(model, config, log)
-    findings += dead
     clipped, config = _clipped_efforts(model, config, log.joints)
-    findings += clipped
+    findings = [*_clocks(log), *dead, *clipped]
     for field in ('velocity', 'effort'):
         findings += _held(log.joints, field, {name for one in (*dead, *clipped)
                                               for name in one.subject})
@@ -181,8 +179,7 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
             walking = [i for i in frozen if i + 1 in fed]
             kind = 'frozen_encoder' if walking else 'filled_joints'
             when = '' if all(start[i] == 0 for i in frozen) else (
-                f' from {log.time_of(joints)[start[frozen[0]]]:.1f}'
-                ' s on')
+                f' from {log.time_of(joints)[start[frozen[0]]]:.1f} s on')
             findings.append(Finding(
                 kind, names, f'{", ".join(names)}: the position says {"0" if zero else "the same"}'
                 f'{when} to the last bit: ' + ('the encoder is dead.' if walking else

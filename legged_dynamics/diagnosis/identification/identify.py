@@ -271,8 +271,7 @@ def _make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
                  trust: TrustSettings = TRUST) -> Problem:
     """Return the estimation problem of a robot and a recording."""
     height = standing_height(model, config)
-    u = Unknowns(model, config, height, trust, signals.has_imu)
-    return Problem(signals, u, height)
+    return Problem(signals, Unknowns(model, config, height, trust, signals.has_imu), height)
 
 
 def validate(model: RobotModel, config: RobotConfig, log: SensorLog) -> Balance:
@@ -372,8 +371,7 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
     residuals tell too little: its tolerance counts.
     """
     u = problem.unknowns
-    at = problem(x)
-    D = u.deviation
+    at, D = problem(x), u.deviation
     robust = _robust(at.residual)
     J = at.jacobian * D
     WJ = J * robust[:, None]
@@ -476,8 +474,7 @@ def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]
         if still:
             found.append(f'{what} of {len(still)} of {len(names)} joints ({", ".join(still[:4])}'
                          f'{", ..." if len(still) > 4 else ""}): {why}')
-    lean = np.ptp(samples.up[:, :2], axis=0)
-    for axis, size in zip(('y', 'x'), lean):
+    for axis, size in zip(('y', 'x'), np.ptp(samples.up[:, :2], axis=0)):
         if size < NEEDED.lean:
             found.append(f'leaning about {axis}')
     return found

@@ -140,12 +140,9 @@ class Unknowns:
         self.bodies = [LogCholesky(model.body_inertia(i)) for i in range(model.n_bodies)]
         nj, start = model.n_joints, 10 * model.n_bodies
         self.parts = {'inertia': slice(0, start)}
-        for name in PER_JOINT:
-            self.parts[name] = slice(start, start + nj)
-            start += nj
-        for name in PER_AXIS if imu else ():
-            self.parts[name] = slice(start, start + 3)
-            start += 3
+        for name in (*PER_JOINT, *(PER_AXIS if imu else ())):
+            self.parts[name] = slice(start, start + (nj if name in PER_JOINT else 3))
+            start = self.parts[name].stop
         self.size = start
         self.deviation = np.ones(start)
         self._trust(height, trust)
@@ -367,10 +364,8 @@ class Problem:
             column[:] = 0.0
             column[:, range(6, 6 + nv), range(nv)] = values
             J[:, :6 + nv, u.parts[name]] = project(column)
-        for name, step in STEPS.items():
-            if name not in u.parts:
-                continue
-            place = u.parts[name]
+        for name in STEPS.keys() & u.parts.keys():
+            place, step = u.parts[name], STEPS[name]
             for k in range(place.start, place.stop):
                 moved = x.copy()
                 moved[k] += step

@@ -209,8 +209,7 @@ def filtered(log: SensorLog, band: float = FILTER.band, spacing: float | None = 
     step = max(int((spacing or 0.25 / band) / period), 1)
     edge = max(int(FILTER.settling / period), 1)
     keep = slice(edge, len(grid) - edge, step)
-    imu = _imu_signals(log, zero, band)
-    imu_time, gyro, gyro_rate, accelerometer, orientation = imu
+    imu_time, gyro, gyro_rate, accelerometer, orientation = _imu_signals(log, zero, band)
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
                    effort_rate[keep], imu_time, gyro, gyro_rate, accelerometer, orientation, band,
                    1.0 / period, math.hypot(*(_jitter(one) for one in (joints, log.imu) if one)))

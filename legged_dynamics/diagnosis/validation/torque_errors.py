@@ -227,7 +227,6 @@ class TorqueErrorProblem:
         extra[mass, mass] = FIXED
         values, vectors = np.linalg.eigh(square)
         dispersion, theta, misfit = np.ones(len(prior)), np.zeros(len(prior)), 1.0
-        covariance = np.eye(len(prior))
         for _ in range(REGRESSION.passes):
             weighted = vectors * dispersion ** -1.0
             covariance = np.linalg.inv(extra + (weighted * values) @ vectors.T)
