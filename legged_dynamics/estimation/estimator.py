@@ -370,8 +370,8 @@ class GroundReactionEstimator:
     def _check_time(self, step: int) -> int:
         """Return the fault bits of a step in time [ns], and start anew where it is too much."""
         if step == 0:
-            raise MeasurementError(f'expected a stamp later than {self._clock.stamp} ns, the last '
-                                   'one, got it again; the repeated measurement is left out')
+            raise MeasurementError(f'expected a stamp later than the last one, {self._clock.stamp}'
+                                   ' ns, got it again; the repeated measurement is left out')
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
         self._restart()
