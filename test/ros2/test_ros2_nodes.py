@@ -78,12 +78,13 @@ def test_forces_are_estimated_on_ros2(bench):
     assert np.isfinite(whole[-1].effort).all() and last['RH_FOOT/contact'] == 1.0
 
 
-@pytest.mark.parametrize(('node', 'values', 'name'), [
-    (WorkspaceControllerNode, VALUES, 'workspace_controller'),
-    (FootForceController, VALUES, 'foot_force_controller'),
-    (StickybotControllerNode, WALL_VALUES, 'stickybot_controller')],
+@pytest.mark.parametrize(('node', 'values', 'name', 'keeps'), [
+    (WorkspaceControllerNode, VALUES, 'workspace_controller', False),
+    (FootForceController, VALUES, 'foot_force_controller', False),
+    (StickybotControllerNode, WALL_VALUES, 'stickybot_controller', True)],
     ids=['workspace', 'foot force', 'stickybot'])
-def test_a_controller_commands_the_robot_and_ends_with_zero(bench, node, values, name):
+def test_a_controller_ends_with_zero_and_a_climber_with_what_holds_it(
+        bench, node, values, name, keeps):
     commands = bench.listen('std_msgs/msg/Float64MultiArray', '/effort_controller/commands', 1000)
     bench.host(node, {**values, 'use_sim_time': True})
     bench.heard('/effort_controller/commands')
@@ -91,8 +92,9 @@ def test_a_controller_commands_the_robot_and_ends_with_zero(bench, node, values,
     bench.until(lambda: robot.component.ended)
     assert robot.component.robot.commanded and not robot.component.robot.fallen
     bench.until(lambda: any(np.any(message.data) for message in commands))
+    count = len(commands)
     assert bench.change_state(f'/{name}', label='shutdown')
-    bench.until(lambda: not np.any(commands[-1].data))
+    bench.until(lambda: len(commands) > count and bool(np.any(commands[-1].data)) == keeps)
 
 
 def test_standing_up_and_sitting_down_are_services(bench):
