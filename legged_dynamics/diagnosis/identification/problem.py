@@ -364,7 +364,7 @@ class Problem:
             column[:] = 0.0
             column[:, range(6, 6 + nv), range(nv)] = values
             J[:, :6 + nv, u.parts[name]] = project(column)
-        for name in STEPS.keys() & u.parts.keys():
+        for name in filter(u.parts.__contains__, STEPS):
             place, step = u.parts[name], STEPS[name]
             for k in range(place.start, place.stop):
                 moved = x.copy()
