@@ -279,7 +279,7 @@ def rows() -> list[Row]:
         Row('everything late by 0.1 s', late(0.1, False), 'down', 'ms old|no joint states',
             falls=BLIND, quick=True),
         Row('everything late by 0.1 s, stamps renewed', late(0.1, True), 'either', '',
-            falls='nothing tells such joint states from true ones'),
+            falls='neither legs nor brakes work on joint states of 0.1 s ago'),
     ]
 
 

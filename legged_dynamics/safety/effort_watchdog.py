@@ -38,9 +38,9 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.imu_watch import StampClock
 from legged_dynamics.safety.joint_watch import one_a_joint
 from legged_dynamics.safety.motor_output import MotorOutput
+from legged_dynamics.safety.sample_age import StampClock
 from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings, nanoseconds
 
 

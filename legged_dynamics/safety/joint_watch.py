@@ -285,6 +285,7 @@ class JointWatch:
         self._memory[[OFFSET, DRIFT, SEEN, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V, FAULT,
                       SKIPPED, SLOW, REPLACED]] = 0.0
         self._stamp_ns: int | None = None
+        self._dt = 0.0
         self.one_bad = False
 
     @property
@@ -314,9 +315,27 @@ class JointWatch:
             memory[SEEN] = 0.0
         dt = max(stamp_ns - self._stamp_ns, 0) * 1e-9   # type: ignore[operator]
         self._stamp_ns = max(stamp_ns, self._stamp_ns)  # type: ignore[type-var]
+        paused, self._dt = dt > 2.0 * self._dt > 0.0, dt
+        before = memory.copy() if paused else memory
         _watch_joints(self._limits, memory, position, velocity, dt, self._frozen, self._found)
         fault, j = self._found.tolist()
+        if fault == JUMPED and paused and self._continues(before, position, velocity, dt):
+            return ''
         return self._text(fault, j) if fault else ''
+
+    def _continues(self, before: np.ndarray, position: np.ndarray, velocity: np.ndarray,
+                   dt: float) -> bool:
+        """Return whether a shorter pause, the same for all joints, explains how they moved."""
+        mean = 0.5 * (before[V] + self._memory[V])      # believed ones
+        moved, size = np.clip(position - before[Q], -1.0, 1.0), float(mean @ mean)
+        told = float(mean @ moved) / size if size > 0.0 else dt
+        if not 0.0 <= told < dt:
+            return False
+        _watch_joints(self._limits, before, position, velocity, told, self._frozen, self._found)
+        if self._found[0] != PLAUSIBLE:
+            return False
+        self._memory[:] = before
+        return True
 
     def believed(self, fault: str) -> np.ndarray | None:
         """

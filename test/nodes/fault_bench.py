@@ -225,7 +225,8 @@ class WalkingBench(FaultBench):
         """Have the robot walk, whatever has become of it."""
         for _ in range(2):      # what the last fault has left behind may throw it once
             self.walk_on()
-            if self.node.lost or self.state() != 'ACTIVE' or not self.stands():
+            if (self.node.lost or self.state() != 'ACTIVE' or not self.stands()
+                    or self.node.efforts.screen.echo.late_ns):     # as it happened to stop
                 self.watchdog.component.deactivate()
                 self.watchdog.component.activate()
                 self.stand()

@@ -110,9 +110,10 @@ def frozen_joint(j):
     return spoil
 
 
-def late(ms, renew=False):
+def late(ms, renew=False, *names):
     def spoil(bench):
-        for spoiler in (bench.joints, bench.imu):
+        for name in names or ('joints', 'imu'):
+            spoiler = getattr(bench, name)
             spoiler.late, spoiler.renew = ms * 10**6, renew
     return spoil
 
@@ -327,8 +328,9 @@ WALKING = {
                                  end='walks'),
     'all late by 20 ms': Row(late(20), 1.5, 'bears', within=0.5, end='walks'),
     'all late by 30 ms': Row(late(30), 2.0, 'it stops', within=0.5, end='stands'),
-    'late by 20 ms, stamps renewed': Row(
-        late(20, True), 3.0, '', falls='nothing tells such joint states from true ones'),
+    **{f'{what} late by {ms} ms, stamps renewed': Row(
+        late(ms, True, *names), 2.0, 'older than their stamps', within=0.2, end='stands')
+       for what, names in (('all', ()), ('joint states', ('joints',))) for ms in (20, 30)},
     'IMU stopped': Row(imu(drop), 3.0, 'no IMU reading for too long', within=0.2),
     'gyro of the wrong sign': Row(imu(partial(turned_round, 'angular_velocity')), 3.0,
                                   'orientation and gyro do not agree', within=0.5),

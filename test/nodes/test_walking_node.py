@@ -94,7 +94,7 @@ def test_a_sample_is_as_old_as_its_stamp_says_but_not_by_another_clock(walk):
     now, walking = walk.node.common.now.wall(), walk.node.walk
     for late, age in ((0.02, 0.02), (3600.0, 0.0), (0.03, 0.03), (-3600.0, 0.0)):
         for _ in range(500):
-            found = walking.age(now - round(1e9 * late))
+            found = walking.age(now - round(1e9 * late), 0)
         assert found == pytest.approx(age, abs=1e-5)
 
 

@@ -10,7 +10,7 @@ from robots import CONFIG
 from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
+from legged_dynamics.safety.imu_watch import ImuWatch
 from legged_dynamics.safety.joint_watch import (
     BRAKE,
     DAMPING,
@@ -23,6 +23,7 @@ from legged_dynamics.safety.joint_watch import (
     first_state,
     limit_table,
 )
+from legged_dynamics.safety.sample_age import StampClock
 from legged_dynamics.safety.settings import SafetySettings
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
 
@@ -82,6 +83,19 @@ def test_a_gap_in_which_time_passed_and_nothing_moved_is_no_fault():
         stamp += STEP + (k % 20 == 0) * 60 * MS
         q, v = joints.sample()
         assert joints.watch.check(stamp, q, v) == ''
+
+
+@pytest.mark.parametrize('held_ms', [16, 20, 28, 40])
+def test_readings_that_were_held_back_and_stamped_anew_go_on_from_where_they_were(held_ms):
+    """All joints tell the same shorter pause; one that jumps besides is still found."""
+    for jump in (0.0, 0.5):
+        joints = Joints(amplitude=0.6, rate=12.0)
+        assert not joints.run(300)
+        joints.k += 1
+        stamp = joints.k * STEP + held_ms * MS
+        q, v = joints.sample()
+        fault = joints.watch.check(stamp, q + jump * (np.arange(12) == 7), v)
+        assert ('jumped' in fault) == (jump > 0.0), fault
 
 
 @pytest.mark.parametrize(('gap_ms', 'turned', 'believed'), [

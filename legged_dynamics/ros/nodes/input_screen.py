@@ -15,8 +15,9 @@ from legged_dynamics.model.measurement import ImuSample, JointSample
 from legged_dynamics.ros.nodes.robot_component import SteadyClock
 from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.effort_guard import GuardState
-from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
+from legged_dynamics.safety.imu_watch import ImuWatch
 from legged_dynamics.safety.joint_watch import disagreement, first_state
+from legged_dynamics.safety.sample_age import EffortEcho, StampClock
 from legged_dynamics.safety.stance_watch import StanceWatch
 
 
@@ -65,6 +66,7 @@ class InputScreen:
             self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))
         self._least_squares = (EFFORTS.compared * model.effort_limits) ** 2
         self._sent: np.ndarray | None = None
+        self.echo = EffortEcho(model.effort_limits[order])
         self._names, self._guard = [], guard
         self.reset()
 
@@ -78,16 +80,18 @@ class InputScreen:
         if self._guard is not None:
             self._imu.reset()
             self._feet.reset()
+            self.echo.reset()
             self._products = np.zeros((2, len(self._order)))
             self._sent, self._sent_ns = None, 0
 
     def commanded(self, effort: np.ndarray) -> None:
-        """Store the commanded efforts (command order), to check the sign of measured ones."""
+        """Store the commanded efforts (command order), to compare measured ones with."""
         self._sent = effort
+        self.echo.commanded(self._steady(), effort)
 
     def age(self, stamp_ns: int) -> int:
-        """Return the age of joint states [ns]."""
-        return self._clock.age(self._steady(), stamp_ns)
+        """Return the age of joint states [ns], with what their stamps hide."""
+        return self._clock.age(self._steady(), stamp_ns) + self.echo.late_ns
 
     def check(self, sample: Sample) -> Verdict:
         """Judge a sample and report to the guard; implausible efforts become NaN."""
@@ -98,7 +102,7 @@ class InputScreen:
             if not fault:
                 self._feet.joints(sample.stamp_ns, sample.position, self.stance)
             return Verdict(not fault, fault or self._effort(sample) or self._signs(sample)
-                           or self._feet.foot_note)
+                           or self.echo.note or self._feet.foot_note)
         fault = self._imu_reading(sample) if isinstance(sample, ImuSample) else ''
         return Verdict(not fault, fault)
 
@@ -123,8 +127,10 @@ class InputScreen:
             if fault:
                 guard.doubt(fault)
                 return fault
-        return guard.sample(now, sample.stamp_ns, position, velocity,
-                            self._clock.age(now, sample.stamp_ns))
+        age = self._clock.age(now, sample.stamp_ns)
+        if sample.effort is not None:
+            self.echo.measured(now - age, sample.effort[self._order])
+        return guard.sample(now, sample.stamp_ns, position, velocity, age + self.echo.late_ns)
 
     def unreadable_joints(self, why: str) -> None:
         """Report a joint state that could not be read to the guard."""

@@ -117,7 +117,7 @@ class _BodyWalk:
         self._parameters, self._now = common.parameters, common.now
         self.monitor = InputMonitor('cmd_vel', 0)
         self._asked: dict[str, str] = {}
-        self.ending = False
+        self.ending = self.deceived = False
         self._velocity, self._heard_ns, self._fresh = (0.0, 0.0, 0.0), 0, False
         endpoints, qos = common.endpoints, common.dialect.qos.reliable(10)
         stamped = self._parameters['cmd_vel.stamped']
@@ -149,10 +149,15 @@ class _BodyWalk:
         self.walker.configure(self._wanted)
         self.walker.reset()
 
-    def age(self, stamp: int) -> float:
-        """Return the time from a measurement to its effort at the motor [s]."""
+    def age(self, stamp: int, hidden: int) -> float:
+        """
+        Return the time from a measurement to its effort at the motor [s].
+
+        What stamps hide stops the walk: joint states and IMU are no longer of one time.
+        """
+        self.deceived = hidden > 0
         given = float(self._parameters['walking.delay'])
-        age = given if given >= 0.0 else (self._now.wall() - stamp) * 1e-9
+        age = given if given >= 0.0 else (self._now.wall() - stamp + hidden) * 1e-9
         age = age if 0.0 <= age <= FOREIGN else 0.0
         self.walker.age += FOLLOWED * (age - self.walker.age)
         return age
@@ -225,7 +230,7 @@ class _BodyWalk:
         # stands without its IMU does not set off.
         walker.walk = (silence <= patience + REST and walker.settings.gait == self._wanted.gait
                        and (walker.walking or measurement.angular_velocity is not None))
-        walker.rest = self.ending
+        walker.rest = self.ending or self.deceived
         if not walker.walking and walker.settings != self._wanted:
             walker.configure(self._wanted)
         return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
@@ -456,11 +461,13 @@ class BodyController(ControllerNode):
         contact = self._stance(reaction)
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
-        self._delay = age = self.walk.age(measurement.stamp_ns)
+        hidden = self.efforts.screen.echo.late_ns
+        self._delay = age = self.walk.age(measurement.stamp_ns, hidden)
         if self.lost or not self._begun(measurement, state, contact):
             return None
         self.targets.plan(state, measurement.position)
-        state, measurement = self._predictor.predict(state, measurement, age)
+        state, measurement = self._predictor.predict(
+            replace(state, stamp_ns=state.stamp_ns - hidden), measurement, age)
         plan = None if contact is None else self._step_legs(measurement, state, reaction)
         command = self._command(measurement, state, plan)
         self.postures.step(measurement.stamp_ns, command.error)
@@ -521,7 +528,7 @@ class BodyController(ControllerNode):
         self.command = self.controller.update(
             state, measurement, self.target, {} if walking else self.asked(), self.ground,
             plan.legs if plan else None)
-        self._predictor.note(stamp + round(1e9 * self._delay),
+        self._predictor.note(state.stamp_ns + round(1e9 * self._delay),
                              self.controller.expected(self.command))
         return self.command
 
