@@ -13,6 +13,7 @@ import numpy as np
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation.climbing_plant import ROOT_JOINTS, ClimbingPlant, build_wall_world
 from legged_dynamics.simulation.hardware import SimulatedHardware
+from legged_dynamics.simulation.plant import compiled
 from legged_dynamics.simulation.truth import FootContacts, TrueState
 from legged_dynamics.stickybot.model.adhesion import HOLDS, SLIPS, normal_loads, pad_failure
 from legged_dynamics.stickybot.model.limb import FORCE
@@ -162,11 +163,12 @@ class ClimbingRobot(SimulatedHardware):
     """
 
     plant: ClimbingPlant
+    _world, _feet = staticmethod(build_wall_world), _WallFeet
 
     def __init__(self, plant: ClimbingPlant, *, noise: bool = True, seed: int = 0,
                  start_ns: int = 0):
-        super().__init__(plant, build_wall_world(plant), noise=noise, seed=seed,
-                         start_ns=start_ns)
+        super().__init__(plant, compiled(self._world(plant), plant.imu_link), noise=noise,
+                         seed=seed, start_ns=start_ns)
         self.grips = plant.feet
         model = self.model
         self.base = model.body(plant.base_link).id
@@ -178,7 +180,7 @@ class ClimbingRobot(SimulatedHardware):
         self._fault = plant.fault
         self._events: list[FootEvent] = []
         mujoco.mj_forward(model, self.data)
-        self.feet = _WallFeet(self)
+        self.feet = self._feet(self)
         mujoco.mj_forward(model, self.data)
 
     @classmethod
