@@ -216,8 +216,9 @@ def _take_middle(window, layout, settings, efforts, middle):
 
 
 @part
-def _take_row(arrays, layout, settings):
+def _take_row(packed, layout, settings):
     """Mend what drives send as torques; put the newest row into the window."""
+    arrays = opened(packed)
     robot, memory, window, stamps, row = (arrays.robot, arrays.memory, arrays.window,
                                           arrays.stamps, arrays.row)
     n = window.shape[0]
@@ -270,8 +271,9 @@ def _orient(now, layout, R_BI, base, imu, memory, dt):
 
 
 @part
-def _fill_geometry(arrays, layout, settings, R_WB, results):
+def _fill_geometry(packed, layout, settings, R_WB, results):
     """Fill contact points, Jacobians, grasp and where a push acts; return the ground's normal."""
+    arrays = opened(packed)
     robot, scratch, ground = arrays.robot, arrays.scratch, arrays.ground
     feet, states = robot.feet, results.feet.states
     normal = normals_under_feet(ground.given, R_WB, load3(arrays.memory.ground.normal, 0),
@@ -308,7 +310,7 @@ def tick(packed):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
-    _take_row(arrays, layout, settings)
+    _take_row(packed, layout, settings)
     faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
     results.faults[0] = faults
     if status[STATUS.filled] < n:
@@ -338,7 +340,7 @@ def tick(packed):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    normal = _fill_geometry(arrays, layout, settings, R_WB, results)
+    normal = _fill_geometry(packed, layout, settings, R_WB, results)
     used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
@@ -347,9 +349,9 @@ def tick(packed):
 
     # 5 Forces and contact, by torque here.
     if used > 0 and settings.use_torque > 0.5:
-        track_by_torque(arrays, layout, settings, up, normal, imu, dt, results)
+        track_by_torque(packed, layout, settings, up, normal, imu, dt, results)
         status[STATUS.by_motion] = 0.0
-        return _finish(arrays, layout, settings, R_WB, imu, dt, True)
+        return _finish(packed, layout, settings, R_WB, imu, dt, True)
     return codes.BY_MOTION
 
 
@@ -367,12 +369,13 @@ def tick_by_motion(packed):
             1.0 if k < 3 else settings.reach)
     for k in range(external.mass_error.shape[0]):
         external.mass_error[k] = 0.0
-    return _finish(arrays, layout, settings, R_WB, imu, dt, False)
+    return _finish(packed, layout, settings, R_WB, imu, dt, False)
 
 
 @part
-def _finish(arrays, layout, settings, R_WB, imu, dt, by_torque):
+def _finish(packed, layout, settings, R_WB, imu, dt, by_torque):
     """Follow the ground, fill and filter the results; return the mode."""
+    arrays = opened(packed)
     robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory, arrays.results)
     feet, states = robot.feet, results.feet.states
     settle, bearing = 1.0, memory.contact.probability
@@ -386,7 +389,7 @@ def _finish(arrays, layout, settings, R_WB, imu, dt, by_torque):
     if bounded:
         keep_believable(feet, total, scratch.vectors[MOST], results.forces.coordinates,
                         results.forces.covariance)
-    follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt)
+    follow_ground(packed, settings, states, R_WB, imu, bearing, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
