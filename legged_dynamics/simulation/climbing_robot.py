@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -182,19 +180,6 @@ class ClimbingRobot(SimulatedHardware):
         mujoco.mj_forward(model, self.data)
         self.feet = self._feet(self)
         mujoco.mj_forward(model, self.data)
-
-    @classmethod
-    def from_files(cls, config: str | Path, *, noise: bool = True, seed: int = 0,
-                   start_ns: int = 0, **changes: Any) -> ClimbingRobot:
-        """
-        Build from a robot's YAML; `changes` as for :meth:`ClimbingPlant.from_files`.
-
-        ``config``: robot YAML file. ``noise``: whether sensors have noise. ``seed``: seed of the
-        noise. ``start_ns``: time stamp of the first sample [ns]. ``**changes``: settings that
-        differ from those in the file, by name.
-        """
-        return cls(ClimbingPlant.from_files(config, **changes), noise=noise, seed=seed,
-                   start_ns=start_ns)
 
     @property
     def fallen(self) -> bool:
