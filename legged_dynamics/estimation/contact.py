@@ -59,7 +59,6 @@ from legged_dynamics.optimization.kalman_update import whiten
 from legged_dynamics.spatial.algebra import add, cross, dot, load3, subtract
 from legged_dynamics.spatial.jit import as_python, part
 from legged_dynamics.spatial.layout import get3
-from legged_dynamics.spatial.packed import opened
 
 
 @part
@@ -352,13 +351,12 @@ def clear_given_air(feet, layout, row, found):
 
 
 @part
-def update_contact(packed, layout, settings, normal, dt, results):
+def update_contact(arrays, layout, settings, normal, dt, results):
     """
     Update each foot's contact probability and flag by its force; ``normal``: base axes.
 
     The force of a foot that is more likely up than down is mixed with zero.
     """
-    arrays = opened(packed)
     robot, tracking, row = arrays.robot, arrays.tracking, arrays.window[-1]
     contact, lift, feet_at = arrays.memory.contact, arrays.memory.lift, results.feet
     x, P = arrays.memory.forces.state, arrays.memory.forces.covariance

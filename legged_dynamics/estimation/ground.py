@@ -63,18 +63,16 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import Size, floats, get3, put3
-from legged_dynamics.spatial.packed import opened
 
 
 @part
-def follow_ground(packed, settings, states, R_WB, imu, bearing, settle, dt):
+def follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt):
     """
     Move the feet's last places with the base, and the normal towards their plane.
 
     ``bearing`` (nf,): how surely a foot bears load, 0 to 1; ``settle``: share by which a
     stance foot updates its place, 1 at once.
     """
-    arrays = opened(packed)
     feet, bodies, memory = arrays.robot.feet, arrays.scratch.bodies, arrays.memory.ground
     probability = arrays.memory.contact.probability
     nf, places = feet.index.shape[0], memory.places

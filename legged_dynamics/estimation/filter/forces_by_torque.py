@@ -404,7 +404,7 @@ def track_by_torque(packed, layout, settings, up, normal, imu, dt, results):
     if not measurement_update(robot.columns, settings, tracking, forces, scratch.grasp,
                               scratch.jacobian, n):
         start_tracking(feet, settings, up, settings.weight, x, P)
-    update_contact(packed, layout, settings, normal, dt, results)
+    update_contact(arrays, layout, settings, normal, dt, results)
 
     # Forces of the newest sample.
     latest, covariance = tracking.latest, tracking.latest_covariance

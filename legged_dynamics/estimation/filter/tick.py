@@ -216,9 +216,8 @@ def _take_middle(window, layout, settings, efforts, middle):
 
 
 @part
-def _take_row(packed, layout, settings):
+def _take_row(arrays, layout, settings):
     """Mend what drives send as torques; put the newest row into the window."""
-    arrays = opened(packed)
     robot, memory, window, stamps, row = (arrays.robot, arrays.memory, arrays.window,
                                           arrays.stamps, arrays.row)
     n = window.shape[0]
@@ -310,7 +309,7 @@ def tick(packed):
         if not math.isfinite(row[k]):
             return codes.NOT_FINITE
 
-    _take_row(packed, layout, settings)
+    _take_row(arrays, layout, settings)
     faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
     results.faults[0] = faults
     if status[STATUS.filled] < n:
@@ -389,7 +388,7 @@ def _finish(packed, layout, settings, R_WB, imu, dt, by_torque):
     if bounded:
         keep_believable(feet, total, scratch.vectors[MOST], results.forces.coordinates,
                         results.forces.covariance)
-    follow_ground(packed, settings, states, R_WB, imu, bearing, settle, dt)
+    follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
