@@ -32,8 +32,9 @@ endef
 # In process and deterministic, but for one run of the whole chain on Cyclone DDS and one on rclpy.
 # One worker more than processors, for some tests wait. Files that take longest come first.
 QUICK := end_to_end or not (dds or processes or browser or slow)
+LINT := lint
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
-test: lint
+test: $(READY) $(LINT)
 	$(call beside_ros2,-m end_to_end,$(BIN)/python $(PYTEST) -m '$(QUICK)' $(ARGS))
 
 # The rest: buses, processes, browser, rclpy, and what takes long. A test that fails is run once

@@ -38,7 +38,9 @@ def compile_kernels(target: Path):
     """Compile the kernels in a process of its own, which says how far it is."""
     target.unlink(missing_ok=True)
     paths = [str(HERE), *filter(None, [os.environ.get('PYTHONPATH')])]
-    done = subprocess.run([sys.executable, '-m', f'{PACKAGE}.cli', 'warm', '--into', str(target)],
+    nodes = [name for name in os.environ.get(BACKEND['SWITCH'], '').split(',') if name in NODES]
+    done = subprocess.run([sys.executable, '-m', f'{PACKAGE}.cli', 'warm', *nodes,
+                           '--into', str(target)],
                           cwd=HERE, check=False, stdin=subprocess.DEVNULL, env={
                               **os.environ, 'PYTHONPATH': os.pathsep.join(paths),
                               'PYTHONDONTWRITEBYTECODE': '1', 'NUMBA_DISABLE_JIT': '0'})

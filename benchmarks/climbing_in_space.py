@@ -9,7 +9,6 @@ and tip; feet that are off, and the trunk, touch the wall without friction.
 from __future__ import annotations
 
 from typing import Any
-from unittest import mock
 
 import mujoco
 import numpy as np
@@ -27,8 +26,9 @@ SHARES = (0.93, 0.1)
 STANDING = 1.5      # s until the gait is periodic
 
 
-def in_space(spec: mujoco.MjSpec, imu_link: str) -> mujoco.MjModel:
-    """Free the body, and let feet and trunk touch the wall."""
+def in_space(plant: climbing_plant.ClimbingPlant) -> mujoco.MjSpec:
+    """Return the robot on its wall with its body free; feet and trunk touch the wall."""
+    spec = climbing_plant.build_wall_world(plant)
     spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     wall = spec.body('wall')
     base = wall.first_body()
@@ -50,10 +50,7 @@ def in_space(spec: mujoco.MjSpec, imu_link: str) -> mujoco.MjModel:
         geom.conaffinity = 1
     for grip in spec.equalities:
         grip.solref, grip.solimp = [TOUCHING, 1.0], SOFT
-    return COMPILED(spec, imu_link)
-
-
-COMPILED = climbing_plant.compiled
+    return spec
 
 
 class _SpaceFeet(climbing_robot._WallFeet):
@@ -83,13 +80,17 @@ class _SpaceFeet(climbing_robot._WallFeet):
         return force
 
 
+class _SpaceRobot(climbing_robot.ClimbingRobot):
+    """The climber in that world, on those feet."""
+
+    _world, _feet = staticmethod(in_space), _SpaceFeet
+
+
 class SpaceTwin(twin.ClimbingTwin):
     """A twin with a free body that keeps each sample's pulls, by MuJoCo and by statics."""
 
     def __init__(self, settings: StickybotSettings):
-        with mock.patch.object(climbing_plant, 'compiled', in_space), \
-                mock.patch.object(climbing_robot, '_WallFeet', _SpaceFeet):
-            super().__init__(settings)
+        super().__init__(settings, _SpaceRobot)
         self.pulls: list[tuple[float, float]] = []
 
     def step(self, command: Any, duration: float) -> list:

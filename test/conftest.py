@@ -1,8 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Where a package that only tests need is missing (`colcon test`), what needs it is skipped."""
+import re
 import signal
 import sys
+from collections import defaultdict
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -65,6 +67,23 @@ class Missing:
 
 if Missing.names:
     sys.meta_path.insert(0, Missing)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not import a file whose tests all have the same markers, where these are not wanted."""
+    wanted = config.option.markexpr
+    if not wanted or not collection_path.match('test_*.py'):
+        return None
+    text = collection_path.read_text()
+    own = re.search(r'^pytestmark = .*?(?=^\S)', text, re.MULTILINE | re.DOTALL)
+    if own is None and 'pytestmark' in text:        # another file's
+        return None
+    markers = {line.split(':')[0] for line in config.getini('markers')}
+    of_all, of_any = (markers & set(re.findall(r'\bmark\.(\w+)', part))
+                      for part in (own[0] if own else '', text))
+    if of_any != of_all:
+        return None
+    return not eval(wanted, {}, defaultdict(bool, dict.fromkeys(of_all, True))) or None
 
 
 def pytest_collection_modifyitems(items):

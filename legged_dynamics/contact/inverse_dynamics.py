@@ -362,9 +362,7 @@ class InstantProblem:
     moments : (nc,) bool array
         Which unknowns are moments.
     jacobian : (nc, nv) array
-        Jacobian of the contacts: joints deliver ``free_effort - jacobian.T @ w``.
-    free_effort : (nv,) array [N m or N]
-        Efforts of the joints for the same motion without the ground.
+        Jacobian of the contacts: joints deliver ``jacobian.T @ w`` less than without the ground.
 
     """
 
@@ -373,7 +371,6 @@ class InstantProblem:
     from_wrench: np.ndarray
     moments: np.ndarray
     jacobian: np.ndarray
-    free_effort: np.ndarray
 
     def wrenches(self, coordinates: np.ndarray) -> np.ndarray:
         """
@@ -420,7 +417,7 @@ def instant_problem(solver: ContactInverseDynamics, solution: ContactSolution,
         spread = weight * np.where(moments, memory.settings[EASE] ** -0.5, 1.0)
         problem = GroundForceProblem.prior(guess, spread ** 2).with_rows(A, required)
     return InstantProblem(problem.with_limits(*_limits(solver)), to_wrench, from_wrench, moments,
-                          J, free)
+                          J)
 
 
 def _limits(solver: ContactInverseDynamics) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.schema import checked, read_parameter_file, setting
-from legged_dynamics.simulation.plant import Hardware, SimulationSettings, compiled
+from legged_dynamics.simulation.plant import Hardware, SimulationSettings
 from legged_dynamics.stickybot.model.adhesion import Adhesion
 from legged_dynamics.stickybot.model.joints import BASE, DRAWN, HIP_JOINTS, LimbJoints, urdf
 from legged_dynamics.stickybot.model.robot import Limb, StickybotModel
@@ -207,9 +207,9 @@ IMPEDANCE = 0.9999
 CONSTRAINT_STEPS = 2.0
 
 
-def build_wall_world(plant: ClimbingPlant) -> mujoco.MjModel:
+def build_wall_world(plant: ClimbingPlant) -> mujoco.MjSpec:
     """
-    Compile the robot on its wall, in the order of the plant's joints and feet.
+    Return the robot on its wall, in the order of the plant's joints and feet.
 
     Joints ``along_x``, ``along_y`` and ``turn`` move the body; sites are named after base,
     IMU and feet, equality constraints after the feet.
@@ -237,7 +237,7 @@ def build_wall_world(plant: ClimbingPlant) -> mujoco.MjModel:
         motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT,
                                   ctrllimited=True, ctrlrange=[-limit, limit])
         motor.set_to_motor()
-    return compiled(spec, plant.imu_link)
+    return spec
 
 
 def _add_body(wall: mujoco.MjsBody, plant: ClimbingPlant) -> mujoco.MjsBody:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -13,6 +11,7 @@ import numpy as np
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation.climbing_plant import ROOT_JOINTS, ClimbingPlant, build_wall_world
 from legged_dynamics.simulation.hardware import SimulatedHardware
+from legged_dynamics.simulation.plant import compiled
 from legged_dynamics.simulation.truth import FootContacts, TrueState
 from legged_dynamics.stickybot.model.adhesion import HOLDS, SLIPS, normal_loads, pad_failure
 from legged_dynamics.stickybot.model.limb import FORCE
@@ -162,11 +161,12 @@ class ClimbingRobot(SimulatedHardware):
     """
 
     plant: ClimbingPlant
+    _world, _feet = staticmethod(build_wall_world), _WallFeet
 
     def __init__(self, plant: ClimbingPlant, *, noise: bool = True, seed: int = 0,
                  start_ns: int = 0):
-        super().__init__(plant, build_wall_world(plant), noise=noise, seed=seed,
-                         start_ns=start_ns)
+        super().__init__(plant, compiled(self._world(plant), plant.imu_link), noise=noise,
+                         seed=seed, start_ns=start_ns)
         self.grips = plant.feet
         model = self.model
         self.base = model.body(plant.base_link).id
@@ -178,21 +178,8 @@ class ClimbingRobot(SimulatedHardware):
         self._fault = plant.fault
         self._events: list[FootEvent] = []
         mujoco.mj_forward(model, self.data)
-        self.feet = _WallFeet(self)
+        self.feet = self._feet(self)
         mujoco.mj_forward(model, self.data)
-
-    @classmethod
-    def from_files(cls, config: str | Path, *, noise: bool = True, seed: int = 0,
-                   start_ns: int = 0, **changes: Any) -> ClimbingRobot:
-        """
-        Build from a robot's YAML; `changes` as for :meth:`ClimbingPlant.from_files`.
-
-        ``config``: robot YAML file. ``noise``: whether sensors have noise. ``seed``: seed of the
-        noise. ``start_ns``: time stamp of the first sample [ns]. ``**changes``: settings that
-        differ from those in the file, by name.
-        """
-        return cls(ClimbingPlant.from_files(config, **changes), noise=noise, seed=seed,
-                   start_ns=start_ns)
 
     @property
     def fallen(self) -> bool:

@@ -95,16 +95,11 @@ class Transform:
 
     @property
     def wrench_matrix(self) -> np.ndarray:
-        """Return the (6, 6) matrix ``S R``, with ``g_A = S R g_B``."""
+        """Return the (6, 6) matrix ``S R``, with ``g_A = S R g_B`` and ``v_B = (S R)^T v_A``."""
         X = np.zeros((6, 6))
         X[:3, :3] = X[3:, 3:] = self.R
         X[3:, :3] = skew(self.p) @ self.R
         return X
-
-    @property
-    def twist_matrix(self) -> np.ndarray:
-        """Return the (6, 6) matrix ``J_v = (S R)^T``, with ``v_B = J_v v_A``."""
-        return self.wrench_matrix.T
 
 
 def wrench_in_frame(g_B: np.ndarray, T_AB: Transform) -> np.ndarray:

@@ -293,7 +293,8 @@ def test_parameters_that_do_not_fit_each_other_are_told():
 
 
 def test_noise_is_that_of_the_file_and_seeded():
-    samples = [ClimbingRobot.from_files(YAML, seed=seed).read() for seed in (1, 1, 2)]
+    plant = ClimbingPlant.from_files(YAML)
+    samples = [ClimbingRobot(plant, seed=seed).read() for seed in (1, 1, 2)]
     np.testing.assert_array_equal(samples[0].position, samples[1].position)
     assert (samples[0].position != samples[2].position).all()
     assert 1e-6 < np.std(samples[0].position) < 1e-4

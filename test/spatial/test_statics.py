@@ -35,8 +35,8 @@ def test_recorded_transforms(case):
     T_AB = Transform(case['R_AB'], case['t_AB_in_A'])
     assert_golden(wrench_in_frame(np.array(case['gB_f_m']), T_AB), case['gA_f_m'])
     assert_golden(twist_in_frame(np.array(case['vA_v_w']), T_AB), case['vB_v_w'])
-    assert_golden(T_AB.twist_matrix.T @ case['gB_f_m'], case['gA_f_m'])
-    assert_golden(T_AB.twist_matrix @ case['vA_v_w'], case['vB_v_w'])
+    assert_golden(T_AB.wrench_matrix @ case['gB_f_m'], case['gA_f_m'])
+    assert_golden(T_AB.wrench_matrix.T @ case['vA_v_w'], case['vB_v_w'])
 
 
 @pytest.mark.parametrize('case', of_kind('static_2R'))
@@ -102,5 +102,5 @@ def test_the_same_wrench_at_another_point_takes_the_same_efforts():
     rng = np.random.default_rng(9)
     T_AB = Transform(rotation_from_vector(rng.normal(size=3)), rng.normal(size=3))
     J_A, g_B = frame_jacobian(model, q, 'link5', 'link'), rng.normal(size=6)
-    at_B = (T_AB.twist_matrix @ J_A).T @ g_B
+    at_B = (T_AB.wrench_matrix.T @ J_A).T @ g_B
     np.testing.assert_allclose(at_B, J_A.T @ wrench_in_frame(g_B, T_AB), atol=1e-14)

@@ -31,9 +31,10 @@ class ClimbingTwin:
     balance, because MuJoCo's soft constraints exchange energy.
     """
 
-    def __init__(self, settings: StickybotSettings):
+    def __init__(self, settings: StickybotSettings,
+                 robot: type[ClimbingRobot] = ClimbingRobot):
         rate = settings.values['control.rate']
-        self._robot = ClimbingRobot(ClimbingPlant.from_parameters(
+        self._robot = robot(ClimbingPlant.from_parameters(
             {**settings.values, 'simulation.rate': rate}), noise=False)
         plant = self._robot.plant
         self.model = plant.climber

@@ -277,7 +277,7 @@ def _update_by_base(robot, settings, scratch, tracking, up, motion, evidence, dt
 
 
 @part
-def _start_learning(feet, settings, up, memory, contact):
+def _start_learning(feet, settings, memory, contact):
     """Reset the error of momentum and all that is estimated in addition to the forces."""
     reset_momentum_error(memory.state, memory.covariance)
     for i in range(feet.index.shape[0]):
@@ -369,7 +369,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
             start_tracking(feet, settings, up, settings.weight / nf, x, P)
         else:
             copy_state(nc, memory.forces.state, memory.forces.covariance, 1.0, x, P)
-        _start_learning(feet, settings, up, motion, contact)
+        _start_learning(feet, settings, motion, contact)
     status[STATUS.by_torque], status[STATUS.by_motion] = 0.0, 1.0
     _predict_loads(robot, settings, states, up, contact.probability, motion, dt)
     total, spread = 0.0, -1.0

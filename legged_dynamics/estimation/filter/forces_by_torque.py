@@ -79,6 +79,7 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import put3
+from legged_dynamics.spatial.packed import opened
 
 # -------------------------------------------------------------------------------------------------
 # Prediction to the newest sample by the accelerometer.
@@ -104,8 +105,9 @@ def _set_product(A, B, out):
 
 
 @part
-def _accelerometer_rows(arrays, layout, settings, G, R, free):
+def _accelerometer_rows(packed, layout, settings, G, R, free):
     """Fill G (3, nx), R and the reading without forces; return whether there is one."""
+    arrays = opened(packed)
     robot, scratch, tracking = arrays.robot, arrays.scratch, arrays.tracking
     newest, middle, efforts = arrays.window[-1], arrays.middle, arrays.memory.efforts
     mass_error = arrays.memory.mass.error
@@ -165,14 +167,15 @@ def _accelerometer_rows(arrays, layout, settings, G, R, free):
 
 
 @part
-def _predict_latest(arrays, layout, settings):
+def _predict_latest(packed, layout, settings):
     """Replace the latest state, a copy, and its covariance by those of the newest sample."""
+    arrays = opened(packed)
     robot, tracking, probability = arrays.robot, arrays.tracking, arrays.memory.contact.probability
     before, newest = arrays.window[-2], arrays.window[-1]
     x, P = tracking.latest, tracking.latest_covariance
     G, gain = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
     S, nu, free = tracking.block, tracking.block[6], tracking.vector
-    if not _accelerometer_rows(arrays, layout, settings, G, S, free):
+    if not _accelerometer_rows(packed, layout, settings, G, S, free):
         return
     feet, nx = robot.feet, x.shape[0]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
@@ -293,8 +296,9 @@ def _start(feet, settings, up, a, memory):
 
 
 @part
-def _fill_equations(arrays, layout, settings, imu, jump, base_used):
+def _fill_equations(packed, layout, settings, imu, jump, base_used):
     """Fill equations and the covariances of their errors; return how many, of joints and all."""
+    arrays = opened(packed)
     robot, scratch, tracking, middle = (arrays.robot, arrays.scratch, arrays.tracking,
                                         arrays.middle)
     vectors, rows = scratch.vectors, tracking.rows
@@ -339,8 +343,9 @@ def _follow_mass(feet, settings, tracking, memory, up, a, pushed, dt):
 
 
 @part
-def _write_forces(arrays, layout, settings, results):
+def _write_forces(packed, layout, settings, results):
     """Write both samples' forces with their covariances, which errors that last add to."""
+    arrays = opened(packed)
     feet, memory, tracking, nc = arrays.robot.feet, arrays.memory, arrays.tracking, layout.contacts
     x, P, probability = memory.forces.state, memory.forces.covariance, memory.contact.probability
     found, latest = results.forces, tracking.latest
@@ -368,12 +373,13 @@ def _write_forces(arrays, layout, settings, results):
 
 
 @part
-def track_by_torque(arrays, layout, settings, up, normal, imu, dt, results):
+def track_by_torque(packed, layout, settings, up, normal, imu, dt, results):
     """
     Advance the force filter of all feet by a tick; fill contact, forces, covariance.
 
     ``up`` and ``normal`` are in base axes.
     """
+    arrays = opened(packed)
     robot, scratch, tracking, memory = (arrays.robot, arrays.scratch, arrays.tracking,
                                         arrays.memory)
     feet, forces = robot.feet, memory.forces
@@ -386,7 +392,7 @@ def track_by_torque(arrays, layout, settings, up, normal, imu, dt, results):
     elif imu:
         jump = subtract(a, load3(memory.acceleration, 0))
     store3(memory.acceleration, 0, a)
-    joints, n = _fill_equations(arrays, layout, settings, imu, jump, base_used)
+    joints, n = _fill_equations(packed, layout, settings, imu, jump, base_used)
     predict_heights(feet, results.feet.states, normal, memory.lift)
 
     # Prediction and measurement update.
@@ -406,10 +412,10 @@ def track_by_torque(arrays, layout, settings, up, normal, imu, dt, results):
     for k in range(layout.contacts):    # half a tick more
         covariance[k, k] += 0.5 * tracking.process_noise[k]
     if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
-        _predict_latest(arrays, layout, settings)
+        _predict_latest(packed, layout, settings)
     mix_latest_with_air(robot, settings, tracking, memory.contact.probability,
                         results.feet.normals, dt)
-    _write_forces(arrays, layout, settings, results)
+    _write_forces(packed, layout, settings, results)
     write_external(robot, settings, scratch, tracking, memory.push, joints, n > joints,
                    results.external)
     for k in range(N_MASS):

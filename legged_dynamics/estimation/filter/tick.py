@@ -270,8 +270,9 @@ def _orient(now, layout, R_BI, base, imu, memory, dt):
 
 
 @part
-def _fill_geometry(arrays, layout, settings, R_WB, results):
+def _fill_geometry(packed, layout, settings, R_WB, results):
     """Fill contact points, Jacobians, grasp and where a push acts; return the ground's normal."""
+    arrays = opened(packed)
     robot, scratch, ground = arrays.robot, arrays.scratch, arrays.ground
     feet, states = robot.feet, results.feet.states
     normal = normals_under_feet(ground.given, R_WB, load3(arrays.memory.ground.normal, 0),
@@ -338,7 +339,7 @@ def tick(packed):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    normal = _fill_geometry(arrays, layout, settings, R_WB, results)
+    normal = _fill_geometry(packed, layout, settings, R_WB, results)
     used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
@@ -347,9 +348,9 @@ def tick(packed):
 
     # 5 Forces and contact, by torque here.
     if used > 0 and settings.use_torque > 0.5:
-        track_by_torque(arrays, layout, settings, up, normal, imu, dt, results)
+        track_by_torque(packed, layout, settings, up, normal, imu, dt, results)
         status[STATUS.by_motion] = 0.0
-        return _finish(arrays, layout, settings, R_WB, imu, dt, True)
+        return _finish(packed, layout, settings, R_WB, imu, dt, True)
     return codes.BY_MOTION
 
 
@@ -367,12 +368,13 @@ def tick_by_motion(packed):
             1.0 if k < 3 else settings.reach)
     for k in range(external.mass_error.shape[0]):
         external.mass_error[k] = 0.0
-    return _finish(arrays, layout, settings, R_WB, imu, dt, False)
+    return _finish(packed, layout, settings, R_WB, imu, dt, False)
 
 
 @part
-def _finish(arrays, layout, settings, R_WB, imu, dt, by_torque):
+def _finish(packed, layout, settings, R_WB, imu, dt, by_torque):
     """Follow the ground, fill and filter the results; return the mode."""
+    arrays = opened(packed)
     robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory, arrays.results)
     feet, states = robot.feet, results.feet.states
     settle, bearing = 1.0, memory.contact.probability

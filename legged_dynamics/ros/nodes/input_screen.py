@@ -38,8 +38,7 @@ class InputScreen:
     """
     Judges joint states and IMU readings, and reports to the guard.
 
-    `clock_note` says that the clock of the joint states was set, or is empty; `stance`:
-    which feet stand by the contact detector, or None.
+    `stance`: which feet stand by the contact detector, or None.
     """
 
     def __init__(self, clock: SteadyClock):
@@ -76,7 +75,7 @@ class InputScreen:
         self._imu_clock.reset()
         self._jumps = self._imu_jumps = 0
         self._clock.jumps = self._imu_clock.jumps = 0
-        self.clock_note, self.stance = '', None
+        self.stance = None
         if self._guard is not None:
             self._imu.reset()
             self._feet.reset()
@@ -118,7 +117,6 @@ class InputScreen:
             return fault
         if self._clock.jumps != self._jumps:
             self._jumps = self._clock.jumps
-            self.clock_note = 'the clock of joint_states was set'
             guard.restamp()
         position, velocity = sample.position[self._order], sample.velocity[self._order]
         if guard.state is GuardState.ARMED:
