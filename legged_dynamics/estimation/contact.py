@@ -198,7 +198,7 @@ def lift_allowance(settings, lift, i):
     """Return by how many force thresholds foot i may be lighter, since it has not risen."""
     if lift[i, LIFT.state] < 0.5:
         return 0.0
-    rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
+    rise = (lift[i, LIFT.height] - lift[i, LIFT.place]) / settings.risen
     landing = lift[i, LIFT.since] * settings.natural_frequency < settings.landing_time
     return (settings.landed if landing else settings.unmoved) * max(1.0 - rise * rise, 0.0)
 
