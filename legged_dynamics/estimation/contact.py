@@ -172,8 +172,8 @@ def motion_levels(model: RobotModel, config: RobotConfig,
 # noise of the torques. But a foot that has not risen from the place where it bore weight has not
 # lifted. Heights are along the ground's normal, of each foot over its own place, moved along with
 # the feet that bear weight; no height is compared with another foot's. A foot that has risen may
-# stand on ground that gives way: then force alone decides. Point feet are unloaded at once, and
-# have no such rule.
+# stand on ground that gives way, and one that sinks was taken to bear weight in the air: then
+# force alone decides. Point feet are unloaded at once, and have no such rule.
 
 
 @part
