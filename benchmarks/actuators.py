@@ -11,6 +11,7 @@ first second of walking and from the third on.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -29,8 +30,11 @@ from benchmarks.planted_faults import (
     elastic,
     with_play,
 )
+from benchmarks.walking_robots import described
 from benchmarks.zoo.cache import _kept
 from benchmarks.zoo.estimators import Output, outputs_of
+from benchmarks.zoo.foreign import Foreign
+from benchmarks.zoo.foreign_run import simulate_foreign
 from benchmarks.zoo.peers import observer
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import ROBOTS, MissingRobot, ZooRobot, _robot, robot
@@ -107,6 +111,20 @@ def add_unitree(folder: str | None) -> None:
             text = file.read_text(encoding='utf-8')
             ROBOTS[name] = lambda name=name, text=text: unitree(    # type: ignore[misc]
                 name, text)
+
+
+def add_described(path: Path) -> str:
+    """Add the robot that `new-robot` describes from a URDF to the zoo; return its run's name."""
+    zoo = described(path)
+    # Recordings are kept under the scenario, which has to tell robots of one name apart.
+    content = hashlib.sha256((zoo.urdf + repr(zoo.parameters)).encode()).hexdigest()[:8]
+    key, feet = f'{zoo.name}~{content}', zoo.config.feet
+    gait = {2: 'step', 6: 'tripod'}.get(len(feet), 'trot')
+    how: dict[str, float] = ({'speed': 0.08, 'landing': 0.3, 'lift': 0.05} if gait == 'step'
+                             else {'speed': 1.0, 'landing': 1.0})
+    ROBOTS[key] = lambda: zoo       # type: ignore[misc]
+    SCENARIOS[zoo.name] = Foreign(f'{zoo.name}-{gait}', key, gait, **how)
+    return zoo.name
 
 
 def healthy(number: int) -> Scenario:
@@ -366,7 +384,8 @@ def made_run(name: str, defect: Defect, rate: float) -> Defective:
         scenario = replace(scenario, name=f'{scenario.name}~f{defect.friction:g}', robot=key)
         if defect.stated:
             yaml = parameters
-    made = _kept(scenario, rate, False, simulate)
+    made = _kept(scenario, rate, False,
+                 simulate_foreign if isinstance(scenario, Foreign) else simulate)
     armature = [defect.armature * value for value in plain.parameters['robot.armature']]
     if defect.hips != 1.0:
         names = plain.config.joints or plain.model.joint_names
@@ -469,7 +488,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks.actuators', description=__doc__)
     parser.add_argument('robots', nargs='*', default=[], metavar='RUN',
-                        help='scenarios of the zoo that walk, or robots (b1, b2); '
+                        help="scenarios of the zoo that walk, robots (b1, b2), or makers' URDFs "
+                        'as new-robot describes them; '
                         'if none is given go1 where its URDF is at hand, anymal_class-trot, '
                         'hexapod-tripod, and hyq-trot and talos-steps where example-robot-data is')
     parser.add_argument('--unitree', metavar='FOLDER', help="unitree_ros/robots, makers' URDFs")
@@ -494,6 +514,7 @@ def main(arguments: list[str] | None = None) -> int:
         not options.defects or d.name.startswith(tuple(options.defects)))]
     settings = {'actuators.learn': False} if options.no_learning else {}
     rows = 0
+    names = [add_described(Path(name)) if name.endswith('.urdf') else name for name in names]
     for name in names:
         print(f'\n### {name}\n\n{HEADER}', flush=True)
         for defect in chosen:

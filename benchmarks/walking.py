@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.walking_robots import Laboratory, Push, Run, bumps, described, walk
-from benchmarks.zoo.robots import MissingRobot
+from benchmarks.zoo.robots import ROBOTS, MissingRobot
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.gaits import GAITS, fastest
@@ -422,21 +422,27 @@ def random(tally: Tally, robots: Sequence[str], quick: bool, count: int = 100) -
             print(f'| {name} | {count} | {falls} | {_number(worst)} |', flush=True)
 
 
-def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
-    """Print the table of robots that `new-robot` describes from their makers' URDFs."""
-    print(f'\nRobots by their URDFs and new-robot alone, trot\n\n{HEAD}')
-    seconds = 12.0 if quick else 60.0
+def given(tally: Tally, paths: Sequence[Path], quick: bool, seeds: int = 3) -> None:
+    """Print the tables of robots that `new-robot` describes from their makers' URDFs."""
+    gaits = {}
     for path in paths:
         try:
             zoo = described(path)
+            gaits[path.stem] = make_walker(zoo.model, zoo.config).usual
         except LeggedDynamicsError as error:
             tally.missing[path.stem] = str(error)
-            continue
-        found = tally.count(walk(Laboratory(zoo, friction=0.03), 'trot',
-                                 commands('trot', seconds), seconds), path.stem)
-        if not found.cause:
-            tally.follow(off_command(found), path.stem)
-        print(f'| {path.stem} | trot | all commands | {row(found)}', flush=True)
+        else:
+            ROBOTS[path.stem] = lambda zoo=zoo: zoo     # type: ignore[misc]
+    print(f'\nRobots by their URDFs and new-robot alone\n\n{HEAD}')
+    seconds = 20.0 if quick else 60.0
+    for name, gait in gaits.items():
+        run(tally, name, gait, commands(gait, seconds), seconds, 'all commands')
+    print(f'\nPushes while standing: how far it went, with steps or without; a figure a seed\n\n'
+          f'{PUSHED}')
+    for name, gait in gaits.items():
+        part = 0.2 if gait == 'steps' else 0.6
+        _push_from_all_sides(tally, name, f'{100 * part:.0f} % for 0.3 s', 'stand', part, 0.3,
+                             seeds)
 
 
 TABLES = {'gaits': gaits, 'speed': speed, 'ground': ground, 'pushes': pushes, 'delays': delays,
@@ -463,7 +469,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if unknown := sorted({*asked} - {*known}):
             parser.error(f'expected some of {", ".join(known)}, got {", ".join(unknown)}')
     if args.urdf:
-        given(tally, args.urdf, args.quick)
+        given(tally, args.urdf, args.quick, args.seeds)
     for name in () if args.urdf else args.only.split(','):
         on_soles = name in ('bipeds', 'soles')
         tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == on_soles

@@ -75,6 +75,7 @@ def described(path: Path) -> ZooRobot:
         urdf = Plant.from_parameters(parameters, text).physics
     for name in ('robot.foot_parents', 'robot.foot_frames') if urdf else ():
         parameters.pop(name, None)
+    parameters.setdefault('robot.imu_link', model.base_link)
     config = RobotConfig.from_parameters(parameters)
     return ZooRobot(path.stem, urdf or prepared(text, config.feet), parameters,
                     dict(zip(config.joints, config.nominal_position)))

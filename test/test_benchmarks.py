@@ -46,7 +46,9 @@ def drifting(monkeypatch):
     """Have every robot drift by 50 mm/s, and every second one fall."""
     count = iter(range(10**6))
     monkeypatch.setattr(walking, 'Laboratory', lambda name, **options: name)
-    monkeypatch.setattr(walking, 'described', lambda path: path.stem)
+    monkeypatch.setattr(walking, 'described', MagicMock())
+    monkeypatch.setattr(walking, 'make_walker', lambda *robot: MagicMock(usual='trot'))
+    monkeypatch.setattr(walking, 'ROBOTS', {})
     monkeypatch.setattr(walking, 'walk', lambda lab, gait, command, seconds, *rest, **more: run_of(
         (0.0, 0.05, 0.0), command(0.1), 'fell at 2.0 s' * (next(count) % 2)))
 

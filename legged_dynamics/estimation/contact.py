@@ -172,8 +172,8 @@ def motion_levels(model: RobotModel, config: RobotConfig,
 # noise of the torques. But a foot that has not risen from the place where it bore weight has not
 # lifted. Heights are along the ground's normal, of each foot over its own place, moved along with
 # the feet that bear weight; no height is compared with another foot's. A foot that has risen may
-# stand on ground that gives way: then force alone decides. Point feet are unloaded at once, and
-# have no such rule.
+# stand on ground that gives way, and one that sinks was taken to bear weight in the air: then
+# force alone decides. Point feet are unloaded at once, and have no such rule.
 
 
 @part
@@ -198,7 +198,7 @@ def lift_allowance(settings, lift, i):
     """Return by how many force thresholds foot i may be lighter, since it has not risen."""
     if lift[i, LIFT.state] < 0.5:
         return 0.0
-    rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
+    rise = (lift[i, LIFT.height] - lift[i, LIFT.place]) / settings.risen
     landing = lift[i, LIFT.since] * settings.natural_frequency < settings.landing_time
     return (settings.landed if landing else settings.unmoved) * max(1.0 - rise * rise, 0.0)
 

@@ -163,18 +163,17 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
     touching = [shape for shape, height in zip(solid, heights) if height < lowest + 0.01]
     balls = [shape for shape in touching if shape.kind in ('sphere', 'capsule')]
     boxes = [shape for shape in touching if shape.kind == 'box' and _lies_flat(shape)]
-    if up[2] > 0.9 and (boxes or len(balls) >= 3):
-        corners = (boxes[0].corners if boxes else
+    flat = boxes or [shape for shape in touching if shape.kind == 'cylinder' and not balls
+                     and _has_ankle(model, link, count) and abs(shape.pose.R[2, 2]) < 0.5]
+    if up[2] > 0.9 and (flat or len(balls) >= 3):
+        corners = (np.concatenate([shape.corners for shape in flat]) if flat else
                    np.array([shape.pose.p - [0, 0, shape.size[0]] for shape in balls]))
-        if boxes:
+        if flat:
             corners = corners[corners[:, 2] < corners[:, 2].min() + 0.01]
         source = 'its collision box' if boxes else f'its {len(balls)} collision spheres'
-        return _flat(link, corners, 'sole', why, source)
+        return _flat(link, corners, 'sole', why, source if boxes or balls else '')
     hinge = pose.inverse().p        # of the joint that the foot hangs on, in the foot's link
     shape = (balls or touching)[0]
-    if (up[2] > 0.9 and shape.kind == 'cylinder' and _has_ankle(model, link, count)
-            and abs(shape.pose.R[2, 2]) < 0.5):
-        return _flat(link, shape.corners, 'sole', why, '')
     if up[2] > 0.9 and not balls and _is_blade(shape, hinge):
         return _flat(link, shape.corners, 'blade', why,
                      f'its collision {shape.kind}, which is narrow')

@@ -104,7 +104,7 @@ def test_a_foot_rises_over_its_own_place_however_the_body_moves(body):
     lift = np.zeros((2, LIFT.width))
     stand(lift, (-0.5, -0.4))         # on a step
     places = []
-    for rise in (0.0, 0.001, 0.004):
+    for rise in (0.0, 0.001, 0.004, -0.001, -0.004):
         # Only the other foot bears weight and carries the place along.
         trial = lift.copy()
         trial[1, LIFT.state] = 1.0
@@ -112,6 +112,9 @@ def test_a_foot_rises_over_its_own_place_however_the_body_moves(body):
         places.append(as_python(lift_allowance)(SETTINGS, trial, 1))
     assert places[0] > places[1] > 0.0
     assert places[2] == 0.0
+    # A foot that sinks has not stood there: a force was seen while it was in the air.
+    assert places[0] > places[3] > 0.0
+    assert places[4] == 0.0
 
 
 def test_what_has_just_landed_does_not_leave():

@@ -116,6 +116,22 @@ def test_four_small_balls_are_a_sole():
     assert (foot.front, foot.back, foot.left, foot.right) == (0.12, -0.05, 0.03, -0.03)
 
 
+@pytest.mark.parametrize('shapes, edges', [
+    # A toe and a heel; two rods that lie along a foot.
+    ([('0.09 0 -0.05', '<box size="0.08 0.1 0.02"/>', ''),
+      ('-0.04 0 -0.05', '<box size="0.06 0.06 0.02"/>', '')], (0.13, -0.07, 0.05, -0.05)),
+    ([(f'0.03 {y} -0.04', '<cylinder radius="0.02" length="0.24"/>', 'rpy="0 1.5708 0"')
+      for y in (0.02, -0.02)], (0.15, -0.09, 0.04, -0.04))])
+def test_a_sole_of_several_parts_is_as_large_as_all_of_them(shapes, edges):
+    _, guess = guessed(humanoid(''.join(
+        f'<collision><origin xyz="{at}" {turned}/><geometry>{shape}</geometry></collision>'
+        for at, shape, turned in shapes)))
+    for one in guess.feet:
+        foot = one.foot
+        assert (foot.front, foot.back, foot.left, foot.right) == pytest.approx(edges, abs=1e-3)
+        assert one.frame.pose.p == pytest.approx([0.0, 0.0, -0.06], abs=1e-3)
+
+
 def test_a_foot_named_so_is_preferred_and_the_imu_nearest_the_base():
     extra = (link('left_foot', BALL.format(at='0 0 0', r=0.02), mass=0)
              + joint('left_ankle_roll', 'left_foot', '0 0 -0.05', kind='fixed')
