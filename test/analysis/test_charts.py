@@ -137,7 +137,8 @@ def test_results_that_deserve_no_trust():
         deviation=np.full((n, 2, 3), 20.0), flat=False)
     turn = np.tile(np.eye(3), (n, 1, 1))
     result = SimpleNamespace(reactions=reactions, dynamics=SimpleNamespace(
-        noise=np.zeros((1, 6)), motion=SimpleNamespace(base_rotation=turn)), errors={},
+        noise=np.zeros((1, 6)), motion=SimpleNamespace(base_rotation=turn),
+        foot_rotation=np.tile(np.eye(3), (n, 2, 1, 1))), errors={},
                              method='travelling', weight=600.0, together=None, alignment=None,
                              mass=None)
     assert not gait.doubts(result)

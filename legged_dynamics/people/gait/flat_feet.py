@@ -54,7 +54,7 @@ def flat_footed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: Ga
     stepping = contact.shape[1] == 2 and any(steps(contact))
     if not (stepping and settings.odometry_error and all(foot.moments for foot in dynamics.feet)):
         return False
-    upright, rest = ~_toppled(dynamics), FLAT.rest_speed * speed_scale(dynamics)
+    upright, rest = ~_toppled(dynamics, FLAT.fallen_tilt), FLAT.rest_speed * speed_scale(dynamics)
     level = dynamics.foot_rotation[contact & upright[:, None]][:, 2, 2]
     return bool(len(level) and np.quantile(level, 0.25) > np.cos(FLAT.largest_tilt)
                 and np.median(moved.speed[upright].min(axis=1)) < rest)
@@ -62,13 +62,12 @@ def flat_footed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: Ga
 
 def fallen(dynamics: GaitInverseDynamics, contact: np.ndarray, flat: bool) -> np.ndarray:
     """Return where somebody falls or lies, (n,): base, or a sole of flat feet, is tilted."""
-    if not flat:
-        return _toppled(dynamics, FLAT.lying_tilt)
-    soles = np.where(contact, dynamics.foot_rotation[..., 2, 2], 1.0)
-    return _toppled(dynamics) | (soles < np.cos(FLAT.fallen_tilt)).any(axis=1)
+    soles = np.where(contact & flat, dynamics.foot_rotation[..., 2, 2], 1.0)
+    return (_toppled(dynamics, FLAT.fallen_tilt if flat else FLAT.lying_tilt)
+            | (soles < np.cos(FLAT.fallen_tilt)).any(axis=1))
 
 
-def _toppled(dynamics: GaitInverseDynamics, tilt: float = FLAT.fallen_tilt) -> np.ndarray:
+def _toppled(dynamics: GaitInverseDynamics, tilt: float) -> np.ndarray:
     up = dynamics.motion.base_rotation[:, 2]
     usual = np.median(up, axis=0)
     return up @ usual < np.cos(tilt) * np.linalg.norm(usual)

@@ -374,8 +374,7 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
         # Nor does a robot pass its load on as people do: by what a humanoid shows.
         stated = replace(stated, rate_error=max(settings.rate_error, FLAT.landed_error),
                          center_error=float(np.linalg.norm((
-                             settings.center_error, subject.config.noise.center_of_mass,
-                             settings.odometry_error))))
+            settings.center_error, subject.config.noise.center_of_mass, settings.odometry_error))))
     solver = DoubleSupport(dynamics.model, subject.feet, stated)
     reactions = solver.share(dynamics, timing, options.method, moved, by_markers=True)
     notes = slope_notes(floor_slope(dynamics, moved, reactions.contact))

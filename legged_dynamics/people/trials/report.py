@@ -162,8 +162,8 @@ def doubts(result: GaitResult) -> list[str]:
                      'the model?')
     fell = np.flatnonzero(fallen(result.dynamics, r.contact, r.flat))
     if len(fell):
-        found.append(f'it falls, tips over the edge of a sole, or lies, from {r.time[fell[0]]:.1f} '
-                     's on: the error bars do not hold there')
+        found.append('it falls, tips over the edge of a sole, or lies, from '
+                     f'{r.time[fell[0]]:.1f} s on: the error bars do not hold there')
     unexplained = r.root_residual - result.dynamics.noise
     rest = float(np.sqrt(np.mean(unexplained[:, :3] ** 2) * 3.0)) / result.weight
     if rest > DOUBT.largest_residual:
@@ -219,8 +219,7 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
     r = result.reactions
     loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'
                       for i, foot in enumerate(r.feet) if r.contact[:, i].any())
-    shown = ('nine walks of one humanoid on sensors under its feet' if r.flat else
-             'people on force plates')
+    shown = 'one humanoid on sensors of its feet' if r.flat else 'people on force plates'
     if result.mass is not None and result.mass.source == ROBOT:
         shown += " and by the noise in the robot's YAML"
     return (f'Mean load while on the ground: {loads or "none"}; weight {result.weight:.0f} N. '
