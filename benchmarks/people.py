@@ -47,6 +47,8 @@ FACTORS, HUMANOID_MASS = (0.9, 0.95, 1.0, 1.05, 1.1), '77.8'
 ENDS = 0.3
 # Furthest that a detected change may be from a measured one [s].
 REACH = 0.12
+# A foot has just landed for so long [s].
+LANDING = 0.1
 
 
 @dataclass
@@ -62,6 +64,7 @@ class Trial:
     filtered: np.ndarray            # (n,) what the low-pass of the poses costs the sum [N]
     spread: np.ndarray              # (3,) range of the measured force [N]
     covered: np.ndarray             # (3,) part of the samples within the 95 % bars
+    landed: np.ndarray              # (l,) whether the vertical one is, of feet just landed
     step: np.ndarray                # (k,) of a smoothstep with the timing of the plates [N]
     pressure: np.ndarray            # (p, 2) error of the centre of pressure [m]
     moment: float                   # rms error of the joint moments of the legs [N m]
@@ -91,12 +94,14 @@ def measure(result: GaitResult) -> Trial:
     on = (np.nan_to_num(truth[..., 2]) > LOADED) & known[:, None]
     several = on & (on.sum(axis=1) > 1)[:, None]
     error = r.force - truth
-    bars = np.abs(error[on]) < COVERED * r.deviation[on]
+    held = np.abs(error) < COVERED * r.deviation
+    bars, just = held[on], on & _just_landed(on, known, result.motion.step)
     step = _smoothstep(result.dynamics.wrench[:, 2], on) - truth[..., 2]
     trial = Trial(
         result.model.total_mass, error[on], error[several][:, 2], error[known].sum(axis=1)[:, 2],
         (result.as_recorded or result.errors[result.method]).vertical, _clock_error(result, truth),
         _filter_error(truth, result.motion.step), np.ptp(truth[on], axis=0), bars.mean(axis=0),
+        held[..., 2][just],
         step[on & np.isfinite(step)], _pressure_error(result), _moment_error(result),
         1.0 - known.mean())
     half = 0.5 * result.motion.step
@@ -109,6 +114,15 @@ def measure(result: GaitResult) -> Trial:
                 if len(mine) and np.abs(mine - t).min() < REACH:
                     kept.append(float(mine[np.abs(mine - t).argmin()] - t))
     return trial
+
+
+def _just_landed(on: np.ndarray, known: np.ndarray, step: float) -> np.ndarray:
+    """Return feet (n, nf) that a plate began to feel less than `LANDING` ago."""
+    just = np.zeros(on.shape, bool)
+    for i in range(on.shape[1]):
+        for k in np.flatnonzero(on[1:, i] & ~on[:-1, i] & known[:-1]) + 1:
+            just[k:k + round(LANDING / step), i] = True
+    return just
 
 
 def _clock_error(result: GaitResult, truth: np.ndarray) -> float:
@@ -260,7 +274,9 @@ def tables(groups: dict[str, list[Trial]]) -> list[Table]:
         events.append([name, *(text for times in (down, up) for text in (
             (str(len(times)), f'{1e3 * np.median(times):+.0f}',
              f'{1e3 * np.subtract(*np.percentile(times, [75, 25])):.0f}')
-            if len(times) else ('0', '-', '-'))), *(_cell(covered[k]) for k in (2, 0, 1))])
+            if len(times) else ('0', '-', '-'))), *(_cell(covered[k]) for k in (2, 0, 1)),
+                       _cell(100.0 * float(np.mean(np.concatenate([t.landed for t in found]))))
+                       if any(len(t.landed) for t in found) else '-'])
     return [
         Table('Rms error of a loaded foot [N]', (
             'group', 'trials', 'left out [%]', 'as recorded', 'by the clock alone', 'vertical',
@@ -271,7 +287,8 @@ def tables(groups: dict[str, list[Trial]]) -> list[Table]:
             'pressure x [mm]', 'pressure y [mm]', 'leg moments [N m]'), relative),
         Table('Times of contact, and what 95 % error bars hold', (
             'group', 'touch-downs', 'median [ms]', 'IQR [ms]', 'toe-offs', 'median [ms]',
-            'IQR [ms]', 'vertical [%]', 'fore-aft [%]', 'sideways [%]'), events)]
+            'IQR [ms]', 'vertical [%]', 'fore-aft [%]', 'sideways [%]',
+            'vertical, after landing [%]'), events)]
 
 
 def mass_row(name: str, trials: list[tuple[Path, GaitOptions]]) -> list[str]:

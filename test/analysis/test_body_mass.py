@@ -69,10 +69,10 @@ def test_a_mass_of_the_model_alone_is_asked_about_and_in_the_bars(tmp_path):
     assert found.mass.source == 'model'
     assert found.mass.deviation == pytest.approx(
         GaitSettings().mass_error * 1.05 * TRUE)
-    assert 'Is this person 73.5 kg?' in verdict(found)[0]
+    assert 'Is the mass 73.5 kg?' in verdict(found)[0]
     assert held(found) > 0.95
     given = sample_of(tmp_path, 1.05, mass=f'{TRUE}')
-    assert 'Is this person' not in verdict(given)[0] and given.mass.deviation < 0.02 * TRUE
+    assert 'Is the mass' not in verdict(given)[0] and given.mass.deviation < 0.02 * TRUE
 
 
 def test_bars_have_the_mass_in_proportion_to_the_force():

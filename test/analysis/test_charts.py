@@ -126,19 +126,32 @@ def test_time_that_waited_is_a_remark_without_a_latency_tile(analysis, tmp_path)
 
 def test_results_that_deserve_no_trust():
     from legged_dynamics.people.trials import report as gait
+    from legged_dynamics.people.trials.accuracy import BodyMass
+    from legged_dynamics.people.trials.analysis import ROBOT
 
     n = 100
     reactions = SimpleNamespace(
-        contact=np.ones((n, 2), bool), root_residual=np.zeros((n, 6)), feet=('a', 'b'),
+        time=np.arange(n) * 0.01, contact=np.ones((n, 2), bool),
+        root_residual=np.zeros((n, 6)), feet=('a', 'b'),
         supported=np.ones(n, bool), inside_soles=np.ones(n, bool), force=np.full((n, 2, 3), 300.0),
         deviation=np.full((n, 2, 3), 20.0), flat=False)
-    result = SimpleNamespace(reactions=reactions,
-                             dynamics=SimpleNamespace(noise=np.zeros((1, 6))), errors={},
+    turn = np.tile(np.eye(3), (n, 1, 1))
+    result = SimpleNamespace(reactions=reactions, dynamics=SimpleNamespace(
+        noise=np.zeros((1, 6)), motion=SimpleNamespace(base_rotation=turn),
+        foot_rotation=np.tile(np.eye(3), (n, 2, 1, 1))), errors={},
                              method='travelling', weight=600.0, together=None, alignment=None,
                              mass=None)
     assert not gait.doubts(result)
     text, judged = gait.verdict(result)
-    assert not judged and 'a 300 N, b 300 N' in text
+    assert not judged and 'a 300 N, b 300 N' in text and 'people' in text
+    result.mass = BodyMass(60.0, 3.0, 60.0, ROBOT)
+    assert "the robot's YAML" in gait.verdict(result)[0]
+    result.mass, reactions.flat = None, True
+    assert 'people' not in gait.verdict(result)[0]      # no person was in it
+    reactions.flat = False
+    turn[90:] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]
+    assert ['lies, from 0.9 s on' in reason for reason in gait.doubts(result)] == [True]
+    turn[90:] = np.eye(3)
     reactions.root_residual[:, 0] = 90.0
     assert ['15 % of the weight' in reason for reason in gait.doubts(result)] == [True]
     reactions.inside_soles[:60] = False

@@ -54,6 +54,16 @@ def test_the_error_of_the_sum_is_all_on_a_foot_that_is_alone():
     assert found[alone, 1].max() < 1e-9
 
 
+def test_in_a_step_a_stated_error_of_the_centre_of_mass_counts():
+    """It is in the centre of pressure, by which the load is shared."""
+    stepping = load_passes(dynamics(), WALK.contact, GaitSettings()) & WALK.contact.all(axis=1)
+    assert stepping.any()
+    without, stated = (deviation_of(timed(1e-4), **{
+        'error.rate': 0.15, 'error.center_of_mass': size})[stepping][..., 2, 2].mean()
+        for size in (0.0, 0.05))
+    assert stated > 2.0 * without
+
+
 @pytest.mark.parametrize('deviation', [0.005, 0.015])
 def test_drawn_times_spread_the_load_as_stated(deviation):
     """A load that passes over at a constant rate, its ends drawn at random."""

@@ -66,9 +66,16 @@ def test_touch_down_and_lift_off_are_those_of_the_soles():
 
 def test_a_robot_that_tips_over_has_fallen():
     tilt = np.where(ROBOT.time > 2.2, 2.0 * (ROBOT.time - 2.2), 0.0)
-    fell = fallen(dynamics(tilt=tilt), ROBOT.contact)
+    fell = fallen(dynamics(tilt=tilt), ROBOT.contact, flat=True)
     assert fell[ROBOT.time > 2.4].all() and not fell[ROBOT.time < 2.3].any()
     assert walks_flat(dynamics(tilt=tilt), ROBOT.contact, SETTINGS)
+
+
+def test_who_lies_has_fallen_and_who_bends_has_not():
+    """Whether or not somebody walks flat-footed: the base tilts by more than people bend."""
+    tilt = np.where(ROBOT.time > 2.2, 1.4, np.where(ROBOT.time > 1.8, 0.9, 0.0))
+    fell = fallen(dynamics(tilt=tilt), ROBOT.contact, flat=False)
+    assert fell[ROBOT.time > 2.2].all() and not fell[ROBOT.time < 2.2].any()
 
 
 def test_bars_are_widest_just_after_a_landing():

@@ -35,6 +35,7 @@ class FlatFeetSettings:
     largest_tilt: float = 0.1  # [rad]: of a sole on the ground, three quarters of the time
     rest_speed: float = 0.001  # [sqrt(g l)]: of the stillest part of all soles, half of the time
     fallen_tilt: float = 0.25  # [rad]: of a sole on the ground, or of the base from its usual one
+    lying_tilt: float = 1.2  # [rad]: the latter of everybody, people who squat and bend too
     # Share of the foot that has landed, evenly over double support
     landed: tuple[float, ...] = (0.1, 0.37, 0.63, 0.75, 0.75, 0.78, 0.93)
     landed_error: float = 0.15  # Its standard deviation
@@ -53,22 +54,23 @@ def flat_footed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: Ga
     stepping = contact.shape[1] == 2 and any(steps(contact))
     if not (stepping and settings.odometry_error and all(foot.moments for foot in dynamics.feet)):
         return False
-    upright, rest = ~_toppled(dynamics), FLAT.rest_speed * speed_scale(dynamics)
+    upright, rest = ~_toppled(dynamics, FLAT.fallen_tilt), FLAT.rest_speed * speed_scale(dynamics)
     level = dynamics.foot_rotation[contact & upright[:, None]][:, 2, 2]
     return bool(len(level) and np.quantile(level, 0.25) > np.cos(FLAT.largest_tilt)
                 and np.median(moved.speed[upright].min(axis=1)) < rest)
 
 
-def fallen(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
-    """Return where a robot that walks flat-footed falls, (n,): base or a sole is tilted."""
-    soles = np.where(contact, dynamics.foot_rotation[..., 2, 2], 1.0)
-    return _toppled(dynamics) | (soles < np.cos(FLAT.fallen_tilt)).any(axis=1)
+def fallen(dynamics: GaitInverseDynamics, contact: np.ndarray, flat: bool) -> np.ndarray:
+    """Return where somebody falls or lies, (n,): base, or a sole of flat feet, is tilted."""
+    soles = np.where(contact & flat, dynamics.foot_rotation[..., 2, 2], 1.0)
+    return (_toppled(dynamics, FLAT.fallen_tilt if flat else FLAT.lying_tilt)
+            | (soles < np.cos(FLAT.fallen_tilt)).any(axis=1))
 
 
-def _toppled(dynamics: GaitInverseDynamics) -> np.ndarray:
+def _toppled(dynamics: GaitInverseDynamics, tilt: float) -> np.ndarray:
     up = dynamics.motion.base_rotation[:, 2]
     usual = np.median(up, axis=0)
-    return up @ usual < np.cos(FLAT.fallen_tilt) * np.linalg.norm(usual)
+    return up @ usual < np.cos(tilt) * np.linalg.norm(usual)
 
 
 def levelled(dynamics: GaitInverseDynamics, contact: np.ndarray) -> GaitInverseDynamics:

@@ -214,9 +214,9 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
         s = share[part]
         step = bool(stepping[first])
         phase, rate = (np.arange(end - first) + 0.5)[:, None] / (end - first), 1.0
-        error = settings.pressure_error if step else planted[part]
-        if timing.flat:
-            error = settings.odometry_error
+        error = settings.odometry_error if timing.flat else planted[part]
+        if step and not timing.flat:
+            error = np.hypot(settings.pressure_error, settings.center_error)
         seen = ((error / length[part]) ** 2)[:, None]
         if not step:        # without an even share, odometry errs by all of that
             own = np.inf if timing.flat else settings.uneven_share ** 2

@@ -188,9 +188,6 @@ class WrenchSettings:
     By comparison with the force plates of three laboratories (docs/people.md).
     """
 
-    # The likelihood of a spectrum is taken over this band.
-    lowest_likely: float = 0.3  # [Hz]
-    highest_likely: float = 12.0  # [Hz]
     # Densities of signal and noise are equal in between: sway is slower, and no muscle is faster.
     lowest_equal: float = 2.0  # [sqrt(g / l)]
     highest_equal: float = 18.0  # [sqrt(g / l)]
@@ -242,7 +239,7 @@ class WrenchSmoother:
         self._left = np.zeros((len(arm), 6))
         if dynamics.motion.cutoff is not None:
             mean, self._left = without_pose_noise(self._values, dt, dynamics.motion.cutoff,
-                                                  self._rate, _least_density(settings))
+                                                  self._rate, settings.noise ** 2 / (2.0 * BAND))
             self._smooth = np.where(np.isnan(mean), self._smooth, mean)
             self.noisy = bool(self._left.any())
 
@@ -279,11 +276,7 @@ def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSetti
     seen = power[(relative > REQUIRED.lowest_noise) & (relative < REQUIRED.highest_noise)]
     # The median of a chi-squared of one degree of freedom is 0.455.
     own = float(np.median(seen)) / 0.455 if len(seen) else 0.0
-    return own + _least_density(settings)
-
-
-def _least_density(settings: GaitSettings) -> float:
-    return settings.noise ** 2 / (2.0 * BAND)
+    return own + settings.noise ** 2 / (2.0 * BAND)
 
 
 def _smoothed(values: np.ndarray, dt: float, density: float,
@@ -294,7 +287,7 @@ def _smoothed(values: np.ndarray, dt: float, density: float,
     ``tried`` [rad/s]: frequencies at which both may have the same density (Whittle).
     """
     frequency, power = _spectrum(values, dt)
-    used = (frequency > REQUIRED.lowest_likely) & (frequency < REQUIRED.highest_likely)
+    used = slice(1, int(np.searchsorted(2.0 * np.pi * frequency, tried[-1])))
     falling = (2.0 * np.pi * frequency[used]) ** (-2 * ORDER)
     expected = tried[:, None] ** (2 * ORDER) * falling + 1.0
     equal = tried[np.argmin((np.log(expected) + power[used] / density / expected).sum(axis=1))]

@@ -99,9 +99,9 @@ class GaitSettings(CheckedSettings):
         'What is added to it, as a part of the rms deviation of the vertical force from the '
         'weight.', 0.0, 1.0)
     mass_error: float = setting(
-        'error.mass', 0.075, '',
-        'Standard deviation of the mass, as a part of it, where only the model states it '
-        '(docs/people.md); of a robot with a YAML, that of its noise (analysis.model_error).',
+        'error.mass', 0.067, '',
+        'Standard deviation of the mass, as a part of it, where only the model states it, by '
+        'three laboratories; of a robot with a YAML, that of its noise (analysis.model_error).',
         0.0, 1.0)
     scale_error: float = setting(
         'error.scale', 0.01, '',

@@ -24,7 +24,7 @@ from legged_dynamics.model.robot_config import scaled_to
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.contact_timing import ContactTiming, contact_timing, given_timing
 from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport, check_method
-from legged_dynamics.people.gait.flat_feet import flat_footed
+from legged_dynamics.people.gait.flat_feet import FLAT, flat_footed
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.required_wrench import WrenchSmoother
@@ -371,7 +371,9 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
     dynamics, mass, subject = trial.dynamics, cast(BodyMass, trial.mass), trial.subject
     stated = replace(settings, mass_error=mass.deviation / mass.value)
     if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
-        stated = replace(stated, center_error=float(np.linalg.norm((
+        # Nor does a robot pass its load on as people do: by what a humanoid shows.
+        stated = replace(stated, rate_error=max(settings.rate_error, FLAT.landed_error),
+                         center_error=float(np.linalg.norm((
             settings.center_error, subject.config.noise.center_of_mass, settings.odometry_error))))
     solver = DoubleSupport(dynamics.model, subject.feet, stated)
     reactions = solver.share(dynamics, timing, options.method, moved, by_markers=True)

@@ -160,11 +160,10 @@ def doubts(result: GaitResult) -> list[str]:
     if not r.contact.any():
         found.append('no foot is ever on the ground: is the floor level, are the feet those of '
                      'the model?')
-    if r.flat:
-        fell = np.flatnonzero(fallen(result.dynamics, r.contact))
-        if len(fell):
-            found.append(f'the robot falls, or tips over the edge of a sole, from '
-                         f'{r.time[fell[0]]:.1f} s on: the error bars do not hold there')
+    fell = np.flatnonzero(fallen(result.dynamics, r.contact, r.flat))
+    if len(fell):
+        found.append('it falls, tips over the edge of a sole, or lies, from '
+                     f'{r.time[fell[0]]:.1f} s on: the error bars do not hold there')
     unexplained = r.root_residual - result.dynamics.noise
     rest = float(np.sqrt(np.mean(unexplained[:, :3] ** 2) * 3.0)) / result.weight
     if rest > DOUBT.largest_residual:
@@ -220,10 +219,13 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
     r = result.reactions
     loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'
                       for i, foot in enumerate(r.feet) if r.contact[:, i].any())
+    shown = 'one humanoid on sensors of its feet' if r.flat else 'people on force plates'
+    if result.mass is not None and result.mass.source == ROBOT:
+        shown += " and by the noise in the robot's YAML"
     return (f'Mean load while on the ground: {loads or "none"}; weight {result.weight:.0f} N. '
             'There are no force plates to compare with; the standard deviations of the forces, '
-            f'{np.sqrt(np.mean(r.deviation[r.contact][:, 2] ** 2)):.0f} N rms vertically, are '
-            f'those of people on force plates. {about}'.rstrip(), False)
+            f'{np.sqrt(np.mean(r.deviation[r.contact][:, 2] ** 2)):.0f} N rms vertically, are by '
+            f'{shown}. {about}'.rstrip(), False)
 
 
 def _mass_text(result: GaitResult) -> str:
@@ -233,9 +235,8 @@ def _mass_text(result: GaitResult) -> str:
         return ''
     size = f'{mass.value:.1f} ± {COVERED * mass.deviation:.1f} kg (95 %)'
     if mass.source == MODEL:
-        return (f'Is this person {mass.value:.1f} kg? All forces are in proportion to that mass, '
-                f'which the model alone states; {size} is in the error bars (--mass KG, from a '
-                'scale).')
+        return (f'Is the mass {mass.value:.1f} kg? All forces are in proportion to it, and the '
+                f'model alone states it; {size} is in the error bars (--mass KG, from a scale).')
     if mass.source == SCALE:
         return f'Mass: {size}, as given.'
     return f'Mass: {size}, by plates and model (the model alone: {mass.model:.1f} kg).'
