@@ -94,20 +94,16 @@ class BodyReference:
         self.place = self.place + speed * dt
         drive, pull = speed, NOWHERE
         if dcm is None:
-            lead = self.place - body.place
-            far = math.hypot(*lead.tolist())
-            if far > leash:
-                self.place = body.place + lead * (leash / far)
             self.sway = self.place
         else:
             drive = body.omega * (dcm - self.sway)
             pull = body.omega * body.omega * (self.sway - pressure)
             self.sway = self.sway + dt * drive
-            lead = self.sway - body.place
-            far = math.hypot(*lead.tolist())
-            if far > leash:
-                off = lead * (1.0 - leash / far)
-                self.sway, self.place = self.sway - off, self.place - off
+        lead = self.sway - body.place
+        far = math.hypot(*lead.tolist())
+        if far > leash:
+            off = lead * (1.0 - leash / far)
+            self.sway, self.place = self.sway - off, self.place - off
         self._drive = drive
         return drive, pull
 

@@ -56,7 +56,7 @@ class Stance:
     com: np.ndarray  # (3,) [m]: centre of mass, base axes
     height: float  # m, of the base's origin over the ground
     omega: float  # 1/s, of the pendulum
-    inertia: np.ndarray  # (nv,): diagonal of the mass matrix
+    mass_matrix: np.ndarray  # (6 + nv, 6 + nv)
 
     @classmethod
     def of(cls, model: RobotModel, config: RobotConfig, position: np.ndarray,
@@ -76,7 +76,7 @@ class Stance:
         return cls(feet, under[:, :2] - under[:, :2].mean(axis=0), radius,
                    np.array([heading_of(level @ pose.R) for pose in poses]), com, height,
                    math.sqrt(GRAVITY / (height + float((level @ com)[2]))),
-                   np.diag(mass_matrix(model, position))[-len(position):].copy())
+                   mass_matrix(model, position))
 
     @cached_property
     def width(self) -> float:

@@ -249,7 +249,8 @@ class Walker:
         if soles:
             position = self._config.nominal_in(self.model)
         stance = self._stance = Stance.of(self.model, self._config, position, state.rotation)
-        self._swing = SwingControl(self.model, feet, stance.inertia, soles)
+        self._swing = SwingControl(self.model, feet, np.diag(stance.mass_matrix)[6:].copy(),
+                                   soles)
         if self._narrowing is None:
             flat = any(foot.moments for foot in feet)
             self._narrowing = np.zeros(2) if flat else easiest_stance(
@@ -417,7 +418,9 @@ class Walker:
         wanted, usual = (0.0, 0.0, 0.0), self._gait_timing
         walks = self.state is Walking.WALK and (
             self._composite is not None or self._schedule.held <= 0.0)
-        hurries = walks and self._hurries
+        # Steps of diagonal gaits on points become quicker with speed.
+        hurries = walks and GAITS[usual.gait].order == 'diagonal' and not (
+            self._composite or self.settings.cycle)
         least = usual.cycle * (STEPS.shortest if hurries else 1.0)
         if walks:
             ahead, left, turn = self._wanted.tolist()
@@ -441,12 +444,6 @@ class Walker:
         """Distance of a foot from its place beside the other at which it counts as there [m]."""
         assert self._stance is not None
         return 0.25 * self._stance.width
-
-    @property
-    def _hurries(self) -> bool:
-        """Whether steps become quicker with speed: of diagonal gaits on points."""
-        return (GAITS[self._gait_timing.gait].order == 'diagonal' and self._composite is None
-                and not self.settings.cycle)
 
     # ---- the plan --------------------------------------------------------------------------
 
@@ -616,10 +613,8 @@ class Walker:
         here, pace = complex(*body.place.tolist()), complex(*body.speed.tolist())
         then = here + pace * left, pace
         if self.state is Walking.RECOVER and (bearing := self._schedule.bearing).any():
-            place, fast = fall(body.place, body.speed,
-                               self._floor.places[bearing, :2].mean(axis=0),
-                               GRAVITY / body.omega ** 2, left)
-            then = complex(*place.tolist()), complex(*fast.tolist())
+            middle = complex(*self._floor.places[bearing, :2].mean(axis=0).tolist())
+            then = fall(here, pace, middle, GRAVITY / body.omega ** 2, left)
         return self._footholds.under_hip(foot, then, left, course)
 
 
