@@ -84,7 +84,7 @@ class Course(NamedTuple):
     capture: float  # part of the velocity error that a step removes
 
 
-def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
+def pendulum_step(velocity: Plane, wanted: Plane, omega: float, step_time: float,
                   capture: float) -> Plane:
     """
     Return the foothold (2,) [m] from the place under the hip at touch-down.
@@ -92,17 +92,15 @@ def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: floa
     ``velocity``: at touch-down; ``step_time``: between touch-downs; ``capture``: part of
     the velocity error to remove.
     """
-    omega = math.sqrt(GRAVITY / height)
     half = 0.5 * omega * step_time
     steady = half / math.tanh(half)
     gain = (1.0 / math.tanh(2.0 * half) - (1.0 - capture) / math.sinh(2.0 * half)) / omega
     return 0.5 * step_time * wanted + gain * (velocity - steady * wanted)
 
 
-def fall(place: Plane, velocity: Plane, pressure: Plane, height: float, time: float
+def fall(place: Plane, velocity: Plane, pressure: Plane, omega: float, time: float
          ) -> tuple[Plane, Plane]:
     """Return an inverted pendulum's place and velocity after a time."""
-    omega = math.sqrt(GRAVITY / height)
     c, s, off = math.cosh(omega * time), math.sinh(omega * time), place - pressure
     return pressure + c * off + s / omega * velocity, omega * s * off + c * velocity
 
@@ -167,10 +165,6 @@ class Floor:
         a, b, c = self.plane
         return a * x + b * y + c
 
-    def above(self, place: np.ndarray) -> float:
-        """Return the height of a place over the ground."""
-        return float(place[2]) - self.at(float(place[0]), float(place[1]))
-
 
 class Reach:
     """
@@ -186,10 +180,9 @@ class Reach:
     def __init__(self, legs: SwingLegs, stance: Stance, q: np.ndarray, ends: np.ndarray,
                  most: float):
         n, self._angles = len(stance.feet), np.linspace(0.0, 2.0 * math.pi, self.WAYS + 1)
-        ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles[:-1]]
+        ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles]
         self.far = np.column_stack([self._search(legs, stance.feet, q, ends, most * way)
                                     for way in ways])
-        self.far = np.column_stack([self.far, self.far[:, 0]])
         self.high = self._search(legs, stance.feet, q, ends, np.array([0.0, 0.0, most]))
         self.high = np.where(self.high > 0.0, self.high, most).reshape(n)
         legs.standing_at(q, stance.feet)
@@ -225,20 +218,19 @@ class Footholds:
 
     def __init__(self, stance: Stance, feet: Sequence[Foot], soles: bool, reach: Reach):
         self._stance, self._soles, self._limits = stance, soles, reach
+        self._furthest = float(np.hypot(*stance.places.T).max())
         self.shortened: set[int] = set()
-        self._reach, part = np.zeros((len(feet), 2)), STEPS.reckoned
-        if soles:
-            self._reach[:] = [0.5 * part * np.array([front - back, left - right])
-                              for front, back, left, right in (foot.edges for foot in feet)]
+        self._reach = 0.5 * STEPS.reckoned * np.array(
+            [np.ptp(foot.corners, axis=0)[:2] for foot in feet])
         # Largest accelerations of a sole [m/s^2]: they take what is left of the other one.
-        left_over = (1.0 - WorkspaceSettings.sole_margin) / part - 1.0
+        left_over = (1.0 - WorkspaceSettings.sole_margin) / STEPS.reckoned - 1.0
         self._swift = left_over * self._reach.min(axis=0) / reach.tilts
         self._pull = (1.0 - STEPS.apart) * stance.width if soles else math.inf
 
     def cycle_for(self, velocity: Sequence[float], timing: Timing) -> float:
         """Return the cycle in which no foot goes further in a stance than the body is high [s]."""
         ahead, left, turning = velocity
-        way = (math.hypot(ahead, left) + abs(turning) * self._stance.furthest) * timing.duty
+        way = (math.hypot(ahead, left) + abs(turning) * self._furthest) * timing.duty
         return self._stance.height / way if way else math.inf
 
     def under_hip(self, foot: int, then: tuple[complex, complex], left: float, course: Course
@@ -252,9 +244,9 @@ class Footholds:
         hip = cmath.rect(1.0, course.yaw + turning * left) * complex(
             *course.timing.hips[foot].tolist())
         hip += 0.5j * turning * step_time * hip
-        height = GRAVITY / self._stance.omega ** 2
         return then[0] + hip + self._within(pendulum_step(
-            then[1], complex(*course.travel.tolist()), height, step_time, course.capture))
+            then[1], complex(*course.travel.tolist()), self._stance.omega, step_time,
+            course.capture))
 
     def planned(self, foot: int, places: np.ndarray, wait: float, course: Course) -> np.ndarray:
         """

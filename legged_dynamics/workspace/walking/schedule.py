@@ -174,7 +174,8 @@ class ContactSchedule:
             leg.swing.rise(settings.lowering * height * dt, 2.0 * settings.clearance * height)
         # From when its foothold stays any touch is the ground, planned or late.
         if felt and (nearly or leg.firm > SETTLED):
-            self._land(foot, self._floor.above(state.foot_position[foot]), settings)
+            x, y, z = state.foot_position[foot].tolist()
+            self._land(foot, z - self._floor.at(x, y), settings)
 
     def _may_lift(self, foot: int) -> bool:
         """Return whether the other feet can bear the body."""

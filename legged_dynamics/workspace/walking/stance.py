@@ -83,11 +83,6 @@ class Stance:
         """The larger of length and width [m]."""
         return float(np.ptp(self.places, axis=0).max()) or 0.2
 
-    @cached_property
-    def furthest(self) -> float:
-        """Distance of the furthest foot from the middle [m]."""
-        return float(np.hypot(*self.places.T).max())
-
     def pendulum(self, state: BodyState) -> Pendulum:
         """Return the body as a pendulum that has the posture of the stance."""
         motion = np.empty(6)

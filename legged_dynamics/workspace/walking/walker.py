@@ -58,7 +58,7 @@ from legged_dynamics.workspace.walking.supervisor import (
     Walking,
     must_step,
 )
-from legged_dynamics.workspace.walking.swing import SwingControl, lower
+from legged_dynamics.workspace.walking.swing import SwingControl
 
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h): what the lowest robot
 # of the table of gaits (solo_class) walks.
@@ -193,6 +193,11 @@ class Walker:
     def trusted(self) -> np.ndarray:
         """Feet whose places tell where the body is, (nf,) of bool: those that bear for a while."""
         return self._schedule.trusted if self._stance else np.ones(len(self._config.feet), bool)
+
+    @property
+    def planned(self) -> np.ndarray:
+        """Feet that are to bear, by the plan alone, (nf,) of bool."""
+        return np.array([leg.swing is None or leg.part >= 1.0 for leg in self._schedule.legs])
 
     @property
     def _late(self) -> float:
@@ -580,7 +585,9 @@ class Walker:
             goal[:9] = leg.swing.advance(leg.goal, leg.part, left,
                                          course.timing.swing_time / schedule.haste, dt)
             if leg.over > 0.0:
-                lower(goal[:9], self.settings.lowering * self.height, leg.over)
+                speed = self.settings.lowering * self.height    # no ground was met in time
+                goal[2] -= speed * leg.over
+                goal[3:9] = 0.0, 0.0, -speed, 0.0, 0.0, 0.0
             if isinstance(reference, PressureReference):
                 goal[9:] = reference.turn_sole(i, leg.part, left, course.turning).ravel()
         turns = self._swing.move(members, self._packed(state), q, v, goals,
@@ -614,11 +621,9 @@ class Walker:
         then = here + pace * left, pace
         if self.state is Walking.RECOVER and (bearing := self._schedule.bearing).any():
             middle = complex(*self._floor.places[bearing, :2].mean(axis=0).tolist())
-            then = fall(here, pace, middle, GRAVITY / body.omega ** 2, left)
+            then = fall(here, pace, middle, body.omega, left)
         return self._footholds.under_hip(foot, then, left, course)
 
 
-def make_walker(model: RobotModel, config: RobotConfig,
-                settings: WalkSettings | Mapping[str, Any] | None = None) -> Walker:
-    """Make the walker of a robot with a floating base and 1-DoF joints; settings also by name."""
-    return Walker(model, config, settings)
+# Another name of it.
+make_walker = Walker

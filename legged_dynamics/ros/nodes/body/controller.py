@@ -32,7 +32,7 @@ from legged_dynamics.ros.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.ros.nodes.body.output import BodyPostures, StateOutput
 from legged_dynamics.ros.nodes.body.targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.ros.nodes.body.targets import BodyTargets
-from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
+from legged_dynamics.ros.nodes.controller_node import WATCH_PERIOD, ControllerNode, settings_of
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
 from legged_dynamics.ros.nodes.robot_component import RobotComponent, SteadyClock
 from legged_dynamics.ros.nodes.robot_input import SWITCH_SETTINGS, Commands
@@ -206,8 +206,8 @@ class _BodyWalk:
         return True, ('standing' if gait == 'stand' else
                       self._waiting or f'waits for cmd_vel; {self._allowed}')
 
-    def step(self, state: BodyState, measurement: Measurement,
-             reaction: GroundReaction) -> WalkPlan:
+    def step(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
+             force: np.ndarray) -> WalkPlan:
         """Return the target of the body and the plan of the legs."""
         stamp, walker, fresh = measurement.stamp_ns, self.walker, self._fresh
         if fresh:
@@ -228,7 +228,7 @@ class _BodyWalk:
         walker.rest = self.ending
         if not walker.walking and walker.settings != self._wanted:
             walker.configure(self._wanted)
-        return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
+        return walker.update(state, measurement, felt, force)
 
     def judge(self, now: int) -> tuple[str, str]:
         """Return how walking does, for the diagnostics."""
@@ -349,6 +349,7 @@ class BodyController(ControllerNode):
                                      partial(self._why_not, 'posture'), self._holds, self._anew)
         self.walk = _BodyWalk(self.common, partial(self._why_not, 'walk'))
         self._forget()
+        self.efforts.foreseen = self._foresee
         self.listen(self._build, self._take, self._tell)
 
     def activate(self) -> None:
@@ -366,7 +367,7 @@ class BodyController(ControllerNode):
         self.lost = ''
         self._started = self._settling = False
         self._blind_ns: int | None = None
-        self._upright_ns = 0
+        self._upright_ns = self._seen_ns = 0
         self._sent: np.ndarray | None = None
         self.ground: Ground | None = None
         self._ground_ns = -GROUND_EVERY_NS
@@ -460,8 +461,10 @@ class BodyController(ControllerNode):
         if self.lost or not self._begun(measurement, state, contact):
             return None
         self.targets.plan(state, measurement.position)
+        self._seen, self._seen_ns = (state, measurement), self.common.now()
         state, measurement = self._predictor.predict(state, measurement, age)
-        plan = None if contact is None else self._step_legs(measurement, state, reaction)
+        plan = None if contact is None else self._step_legs(measurement, state,
+                                                            reaction.latest_contact)
         command = self._command(measurement, state, plan)
         self.postures.step(measurement.stamp_ns, command.error)
         loose = self.postures.posture.loose
@@ -496,13 +499,26 @@ class BodyController(ControllerNode):
         self._started = True
         return True
 
-    def _step_legs(self, measurement: Measurement, state: BodyState,
-                   reaction: GroundReaction) -> WalkPlan:
+    def _foresee(self) -> np.ndarray | None:
+        """Return efforts of a walk whose sensors are silent, by its model and plan, or None."""
+        quiet = self.common.now() - self._seen_ns
+        if self.lost or not self._started or quiet < 2e9 * WATCH_PERIOD or (
+                not self.walk.walker.walking):
+            return None
+        state, measurement = self._predictor.predict(*self._seen, self._delay + 1e-9 * quiet)
+        measurement = replace(measurement, stamp_ns=measurement.stamp_ns + quiet)
+        plan = self._step_legs(measurement, state, self.walk.walker.planned)
+        command = self._command(measurement, state, plan)
+        return command.effort if command.usable else None
+
+    def _step_legs(self, measurement: Measurement, state: BodyState, felt: np.ndarray
+                   ) -> WalkPlan:
         """Return the plan of the legs; targets begin and end with the walk."""
+        assert self.reaction is not None
         walker, stamp = self.walk.walker, measurement.stamp_ns
         walked = walker.walking
         walker.led = self.targets.reference.at(stamp)
-        plan = self.walk.step(state, measurement, reaction)
+        plan = self.walk.step(state, measurement, felt, self.reaction.wrench[:, :3])
         self._use_settings()
         if walked and not walker.walking:
             self.targets.start(stamp, self.target.position, self.target.rotation)
