@@ -367,7 +367,7 @@ class BodyController(ControllerNode):
         self.lost = ''
         self._started = self._settling = False
         self._blind_ns: int | None = None
-        self._upright_ns = self._seen_ns = 0
+        self._upright_ns = 0
         self._sent: np.ndarray | None = None
         self.ground: Ground | None = None
         self._ground_ns = -GROUND_EVERY_NS
@@ -461,7 +461,7 @@ class BodyController(ControllerNode):
         if self.lost or not self._begun(measurement, state, contact):
             return None
         self.targets.plan(state, measurement.position)
-        self._seen, self._seen_ns = (state, measurement), self.common.now()
+        self._seen = self.common.now(), state, measurement
         state, measurement = self._predictor.predict(state, measurement, age)
         plan = None if contact is None else self._step_legs(measurement, state,
                                                             reaction.latest_contact)
@@ -501,11 +501,10 @@ class BodyController(ControllerNode):
 
     def _foresee(self) -> np.ndarray | None:
         """Return efforts of a walk whose sensors are silent, by its model and plan, or None."""
-        quiet = self.common.now() - self._seen_ns
-        if self.lost or not self._started or quiet < 2e9 * WATCH_PERIOD or (
-                not self.walk.walker.walking):
+        if self.lost or not (self._started and self.walk.walker.walking) or (
+                (quiet := self.common.now() - self._seen[0]) < 2e9 * WATCH_PERIOD):
             return None
-        state, measurement = self._predictor.predict(*self._seen, self._delay + 1e-9 * quiet)
+        state, measurement = self._predictor.predict(*self._seen[1:], self._delay + 1e-9 * quiet)
         measurement = replace(measurement, stamp_ns=measurement.stamp_ns + quiet)
         plan = self._step_legs(measurement, state, self.walk.walker.planned)
         command = self._command(measurement, state, plan)
