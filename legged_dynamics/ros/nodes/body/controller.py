@@ -106,6 +106,8 @@ class _BodyWalk:
         Set once the robot is known.
     monitor : InputMonitor
         Monitor of the velocity commands.
+    dated : bool
+        Whether the last measurement's stamp is of this clock, or its age is given.
 
     """
 
@@ -153,7 +155,8 @@ class _BodyWalk:
         """Return the time from a measurement to its effort at the motor [s]."""
         given = float(self._parameters['walking.delay'])
         age = given if given >= 0.0 else (self._now.wall() - stamp) * 1e-9
-        age = age if 0.0 <= age <= FOREIGN else 0.0
+        self.dated = 0.0 <= age <= FOREIGN
+        age = age if self.dated else 0.0
         self.walker.age += FOLLOWED * (age - self.walker.age)
         return age
 
@@ -501,7 +504,7 @@ class BodyController(ControllerNode):
 
     def _foresee(self) -> np.ndarray | None:
         """Return efforts of a walk whose sensors are silent, by its model and plan, or None."""
-        if self.lost or not (self._started and self.walk.walker.walking) or (
+        if self.lost or not (self._started and self.walk.walker.walking and self.walk.dated) or (
                 (quiet := self.common.now() - self._seen[0]) < 2e9 * WATCH_PERIOD):
             return None
         state, measurement = self._predictor.predict(*self._seen[1:], self._delay + 1e-9 * quiet)
