@@ -124,6 +124,33 @@ def test_the_centre_of_pressure_stays_inside(lab):
     assert answer.unbalanced == pytest.approx(0.0, abs=1e-3 * f[2])
 
 
+def test_an_arm_keeps_its_posture_over_the_steps():
+    robot = biped()
+    urdf = robot.urdf.replace('</robot>', """
+        <link name="arm"><inertial><mass value="2"/><origin xyz="0 0 -0.2"/>
+        <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"/></inertial></link>
+        <joint name="shoulder" type="revolute"><parent link="pelvis"/><child link="arm"/>
+        <axis xyz="0 1 0"/><limit effort="30" velocity="9" lower="-2" upper="2"/></joint>
+        </robot>""")
+    named = robot.parameters
+    config = RobotConfig.from_parameters(named | {
+        'robot.joints': [*named['robot.joints'], 'shoulder'],
+        'robot.nominal_position': [*named['robot.nominal_position'], 0.0]})
+    model = config.apply_to(RobotModel.from_urdf(urdf))
+    arm, controller = model.joint_index('shoulder'), WorkspaceController(model, config)
+    q, sunk = config.nominal_in(model), 0.1
+    for place, bearing in ((0.0, [True, True]), (sunk, [True, False])):
+        q[arm] = place
+        measurement = Measurement(0, q.copy(), np.zeros(model.nv), None, np.zeros(3),
+                                  np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, 0.0, 1.0]))
+        state = LegOdometry(model, config).update(measurement)
+        command = controller.update(
+            state, measurement, BodyTarget.of(state.position, state.rotation), legs=LegPlan(
+                np.array(bearing), np.full(2, np.inf), np.full(model.nv, np.nan)))
+    stiffness = controller.settings.posture_stiffness
+    assert controller.expected(command)[6 + arm] == pytest.approx(-stiffness * sunk)
+
+
 def test_legs_of_three_joints_do_not_step():
     yaml, urdf = robot_files('biped')
     config = RobotConfig.from_yaml(yaml)
