@@ -242,7 +242,8 @@ class EffortGuard:
     # ---- efforts ---------------------------------------------------------------------------
 
     def apply(self, now_ns: int, command: Sequence[float] | None, age_ns: int = 0,
-              measured: Sequence[float] | None = None, why: str = '') -> GuardedEffort:
+              measured: Sequence[float] | None = None, why: str = '',
+              foreseen: bool = False) -> GuardedEffort:
         """
         Return what may go out: finite and inside the envelope.
 
@@ -258,6 +259,9 @@ class EffortGuard:
             What the motors deliver: where the first ramp starts; zero where that is not known.
         why : str
             Why there is no command, for the diagnostics.
+        foreseen : bool
+            Whether the command is one by a model while joint states are silent: it goes out in
+            place of what is held, for as long.
 
         """
         fault = self._fault(now_ns, command, age_ns, why)
@@ -279,7 +283,11 @@ class EffortGuard:
         if self.state.released:
             return self._safe_output(now_ns, fault)
         if self.state is GuardState.HOLDING:
-            self._motors.hold(now_ns, 1.0, GUARD.reacting_age_ns)
+            if foreseen and command is not None and not _command_fault(self.joints, command):
+                self._motors.effort[:] = command
+                self._motors.send(now_ns)
+            else:
+                self._motors.hold(now_ns, 1.0, GUARD.reacting_age_ns)
             return self._sent(fault)
         return self._obey(now_ns, command)
 

@@ -17,6 +17,7 @@ from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.joint_order import refuse_following_legs
+from legged_dynamics.model.parts import V_START
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.workspace import control_tick as codes
@@ -328,10 +329,11 @@ class WorkspaceController:
                  settings: WorkspaceSettings | Mapping[str, Any] | None = None):
         self.model = config.apply_to(model)
         check_floating_robot(self.model, config)
+        self._held, self._upper = np.zeros(self.model.nv), np.ones(self.model.nv, bool)
         for foot in config.feet:
-            refuse_following_legs(self.model.joints,
-                                  self.model.chain(self.model.frame(foot.link).body),
-                                  'workspace control')
+            leg = self.model.chain(self.model.frame(foot.link).body)
+            refuse_following_legs(self.model.joints, leg, 'workspace control')
+            self._upper[self.model.tree.topology[leg, V_START]] = False
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
         self._integral, self._inputs = np.zeros(6), _make_inputs()
@@ -622,7 +624,9 @@ class WorkspaceController:
         """Return the arrays of the feet in contact; note the posture when the stance changes."""
         key = contact.tobytes()
         if key != self._stance:
-            self._stance, self._held = key, q.copy()
+            # Arms and trunk keep theirs over the steps, so as not to sink a little in each.
+            kept = self._upper if self._stance else False
+            self._stance, self._held = key, np.where(kept, self._held, q)
         if key not in self._stances:
             self._stances[key] = StanceFeet(self.model, self._config.feet, contact,
                                             self.settings)

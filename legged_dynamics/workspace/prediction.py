@@ -26,10 +26,6 @@ class StatePredictor:
     """Carries states over the time from sensor to motor, by the accelerations commanded before."""
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all commands."""
         self._stamps: deque[int] = deque(maxlen=KEPT)
         self._accelerations: deque[np.ndarray] = deque(maxlen=KEPT)
 

@@ -413,6 +413,21 @@ def fault_while_walking(bench, row):
     return said, end, fell
 
 
+@pytest.mark.parametrize('moment', [0.0, 0.061, 0.122, 0.183, 0.244, 0.305, 0.366, 0.427])
+def test_a_trot_goes_on_whenever_in_its_cycle_its_sensors_are_silent(walking, moment):
+    walking.walk(1.2)
+    walking.run(moment)
+    walking.fastest = walking.tilt = 0.0
+    both(drop)(walking)
+    walking.run(0.195)
+    walking.walk_on()
+    walking.run(1.0)
+    assert walking.walks(), walking.said()
+    assert walking.fastest < SOFT and walking.tilt < UPRIGHT
+    assert walking.largest_share_of_limits() <= 1.0
+    assert walking.largest_share_of_slew() <= 1.0 + 1e-9
+
+
 @pytest.mark.parametrize('name', WALKING)
 def test_a_robot_that_walks_is_not_dropped(walking, name):
     row = WALKING[name]

@@ -146,6 +146,18 @@ def test_nothing_reacts_to_joint_states_older_than_20_ms_however_long_silence_is
         assert (np.abs(out.effort - blind).max() > 0.1) == (old_ms <= 20)
 
 
+def test_what_a_model_foresees_goes_out_while_joint_states_are_silent_for_as_long_as_a_hold():
+    bench = Bench(hold=0.1, **FREE)
+    bench.tick([5.0, 6.0, 7.0], 2)
+    bench.tick([1.0, -2.0, 3.0], 30, heard=False, foreseen=True)
+    out = bench.tick([1.0, -2.0, 300.0], heard=False, foreseen=True)
+    assert out.state is GuardState.HOLDING and 'no joint states for' in out.fault
+    np.testing.assert_array_equal(out.effort, [1.0, -2.0, 20.0])
+    assert np.isfinite(bench.tick([1.0, math.nan, 3.0], heard=False, foreseen=True).effort).all()
+    late = bench.tick([1.0, -2.0, 3.0], 60, heard=False, foreseen=True)
+    assert late.state.released and not late.effort.any()
+
+
 def test_a_hold_counts_from_the_last_good_command_however_late_its_end_is_noticed():
     bench = Bench(**FREE, hold=0.1)
     bench.tick(count=1000)

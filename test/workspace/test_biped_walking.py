@@ -4,11 +4,13 @@
 import math
 from itertools import pairwise
 
+import mujoco
 import numpy as np
 import pytest
 
 from benchmarks.walking_robots import Laboratory, Push, walk
 from benchmarks.zoo.robots import MissingRobot, biped
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import LegOdometry, Measurement
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
@@ -122,6 +124,33 @@ def test_the_centre_of_pressure_stays_inside(lab):
     assert answer.unbalanced == pytest.approx(0.0, abs=1e-3 * f[2])
 
 
+def test_an_arm_keeps_its_posture_over_the_steps():
+    robot = biped()
+    urdf = robot.urdf.replace('</robot>', """
+        <link name="arm"><inertial><mass value="2"/><origin xyz="0 0 -0.2"/>
+        <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"/></inertial></link>
+        <joint name="shoulder" type="revolute"><parent link="pelvis"/><child link="arm"/>
+        <axis xyz="0 1 0"/><limit effort="30" velocity="9" lower="-2" upper="2"/></joint>
+        </robot>""")
+    named = robot.parameters
+    config = RobotConfig.from_parameters(named | {
+        'robot.joints': [*named['robot.joints'], 'shoulder'],
+        'robot.nominal_position': [*named['robot.nominal_position'], 0.0]})
+    model = config.apply_to(RobotModel.from_urdf(urdf))
+    arm, controller = model.joint_index('shoulder'), WorkspaceController(model, config)
+    q, sunk = config.nominal_in(model), 0.1
+    for place, bearing in ((0.0, [True, True]), (sunk, [True, False])):
+        q[arm] = place
+        measurement = Measurement(0, q.copy(), np.zeros(model.nv), None, np.zeros(3),
+                                  np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, 0.0, 1.0]))
+        state = LegOdometry(model, config).update(measurement)
+        command = controller.update(
+            state, measurement, BodyTarget.of(state.position, state.rotation), legs=LegPlan(
+                np.array(bearing), np.full(2, np.inf), np.full(model.nv, np.nan)))
+    stiffness = controller.settings.posture_stiffness
+    assert controller.expected(command)[6 + arm] == pytest.approx(-stiffness * sunk)
+
+
 def test_legs_of_three_joints_do_not_step():
     yaml, urdf = robot_files('biped')
     config = RobotConfig.from_yaml(yaml)
@@ -183,6 +212,39 @@ def test_a_minimum_jerk_motion_accelerates_by_its_peak(far):
                               duration, dt)
         fastest = max(fastest, abs(motion[6]))
     assert fastest == pytest.approx(PEAK * far / duration ** 2, rel=0.01)
+
+
+def test_a_swung_sole_moves_the_pressure_by_no_more_than_is_left_of_the_other(lab):
+    """The foot's acceleration and the ground's moment for it by another engine."""
+    model, config, robot = lab.known, lab.config, lab.model
+    q = config.nominal_in(model)
+    measurement = Measurement(0, q, np.zeros(model.nv), None, np.zeros(3),
+                              np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, 0.0, 1.0]))
+    walker = make_walker(model, config)
+    walker.update(LegOdometry(model, config).update(measurement), measurement, np.ones(2, bool),
+                  np.zeros((2, 3)))
+    data = mujoco.MjData(robot)
+    data.qpos[lab._qpos], data.qpos[lab._free + 2] = q, 9.0     # in the air
+    mujoco.mj_forward(robot, data)
+    J = np.zeros((2, 3, robot.nv))
+    mujoco.mj_jacSite(robot, data, *J, data.site(lab.feet[0]).id)
+    free, legs = range(lab._free_dof, lab._free_dof + 6), lab._dofs
+    height = (data.qpos[lab._free + 2] - data.site(lab.feet[0]).xpos[2]).item()
+    front, back, left, right = config.feet[0].edges
+    for axis, half in enumerate((0.5 * (front - back), 0.5 * (left - right))):
+        fast = np.zeros(6)
+        fast[axis] = walker._footholds._swift[axis]
+        wrenches = []
+        for part in (0.0, 1.0):
+            data.qacc[:] = 0.0
+            data.qacc[legs] = part * np.linalg.lstsq(np.vstack(J)[:, legs], fast)[0]
+            mujoco.mj_inverse(robot, data)
+            wrenches.append(data.qfrc_inverse[free])
+        f, m = np.split(wrenches[1] - wrenches[0], 2)
+        moved = np.array([-height * f[0] - m[1], m[0] - height * f[1]]) / (
+            model.total_mass * GRAVITY)
+        # A step reckons with half of the sole, and a tenth of it stays free.
+        assert abs(moved[axis]) == pytest.approx(0.4 * half, rel=0.05)
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def test_a_pendulum_takes_on_the_wanted_speed_within_one_step(wanted):
     x, v, ends = 0.0, 0.45, [0.0]
     for _ in range(6):
         # Between steps the pendulum of height h above p obeys xdd = omega^2 (x - p).
-        p = x + float(pendulum_step(np.array([v, 0.0]), np.array([wanted, 0.0]), height, time,
+        p = x + float(pendulum_step(np.array([v, 0.0]), np.array([wanted, 0.0]), omega, time,
                                     1.0)[0])
         c, s = math.cosh(omega * time), math.sinh(omega * time)
         x, v = p + (x - p) * c + v * s / omega, (x - p) * omega * s + v * c
@@ -94,7 +94,7 @@ def test_a_pendulum_takes_on_the_wanted_speed_within_one_step(wanted):
 def test_a_part_of_the_error_stays_when_less_is_asked_for():
     height, time, capture = 0.5, 0.33, 0.6
     omega = math.sqrt(GRAVITY / height)
-    p = float(pendulum_step(np.array([0.4, 0.0]), np.zeros(2), height, time, capture)[0])
+    p = float(pendulum_step(np.array([0.4, 0.0]), np.zeros(2), omega, time, capture)[0])
     v = -p * omega * math.sinh(omega * time) + 0.4 * math.cosh(omega * time)
     assert v == pytest.approx((1.0 - capture) * 0.4)
 
@@ -445,7 +445,7 @@ def test_a_falling_pendulum_is_where_its_equation_brings_it(time):
     for _ in range(round(time / dt)):
         v += dt * GRAVITY / 0.4 * (x - pressure)
         x += dt * v
-    then, fast = fall(place, velocity, pressure, 0.4, time)
+    then, fast = fall(place, velocity, pressure, math.sqrt(GRAVITY / 0.4), time)
     assert then == pytest.approx(x, abs=1e-4)
     assert fast == pytest.approx(v, abs=1e-3)
 

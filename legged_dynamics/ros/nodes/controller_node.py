@@ -87,6 +87,8 @@ class EffortOutput(Diagnosed):
     """
 
     input: RobotInput
+    # Returns efforts (model order) while joint states are silent, or None.
+    foreseen: Callable[[], np.ndarray | None] = staticmethod(lambda: None)
 
     def __init__(self, common: RobotComponent, failed: Callable[[], None] = lambda: None,
                  settled: Callable[[], bool] = lambda: True):
@@ -206,7 +208,7 @@ class EffortOutput(Diagnosed):
         """Report a failed callback in the diagnostics, and let the guard bridge it."""
         self._why = f'{type(error).__name__}: {error}'
         self._monitor.refused(self._common.now(), self._why)
-        self._answer_without_command()
+        self._answer_without_measurement()
 
     def _arm(self) -> None:
         """Wait for the first usable command."""
@@ -255,18 +257,21 @@ class EffortOutput(Diagnosed):
     def _watch(self) -> None:
         """Act when no joint states arrive, and say what is done."""
         now = self._common.now()
-        age = now - self._applied_ns
         self._tell(now)
         longest = (self._common.parameters['safety.input_timeout'] * 1e9
                     if self.state.obeying else FEEDBACK_NS)
-        if age > longest:
-            self._answer_without_command()
+        # Of joint states that come and are not believed nothing is foreseen.
+        silent = self._sending and self.guard and not (self.guard.suspect or self.state.released)
+        command = self.foreseen() if silent else None
+        if command is not None or now - self._applied_ns > longest:
+            self._answer_without_measurement(command)
 
-    def _answer_without_command(self) -> None:
+    def _answer_without_measurement(self, command: np.ndarray | None = None) -> None:
         if self.guard is None or not self.input.listening or not self._sending:
             return
         now = self._common.now()
-        self._let_out(now, self.guard.apply(now, None, why=self._why))
+        self._let_out(now, self.guard.apply(
+            now, None if command is None else command[self._order], why=self._why, foreseen=True))
         self._failed()
 
     def _let_out(self, now: int, guarded: GuardedEffort) -> bool:

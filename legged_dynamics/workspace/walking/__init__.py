@@ -1,19 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Walking: gaits, footholds and swinging legs around the tick of workspace control."""
-import warnings
-
 from legged_dynamics.workspace.walking.gaits import GAITS
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.supervisor import Walking
 from legged_dynamics.workspace.walking.walker import Walker, WalkPlan, make_walker
 
 __all__ = ['GAITS', 'WalkPlan', 'WalkSettings', 'Walker', 'Walking', 'make_walker']
-
-
-def __getattr__(name: str) -> type[Walker]:
-    """Return what an old name stands for, and warn."""
-    if name != 'BipedWalker':
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    warnings.warn('BipedWalker: Walker walks on two soles too', DeprecationWarning, stacklevel=2)
-    return Walker

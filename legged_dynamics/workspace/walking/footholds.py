@@ -24,9 +24,11 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.walking.gaits import Timing
 from legged_dynamics.workspace.walking.stance import Pendulum, Stance, turned
 from legged_dynamics.workspace.walking.swing import SwingLegs
@@ -47,13 +49,13 @@ class FootholdSettings:
     # Of the stance's width: least distance of soles; by the rest a step leads back to the way.
     apart: float = 0.8
     fixed: float = 0.22     # of a swing, from when its foothold stays
-    press: float = 0.01     # depth below the ground at which feet aim
-    reckoned: float = 0.5   # of a sole, with which a step reckons until it lands
+    # Depth below the ground at which feet aim, about as well as heights are known: feet that are
+    # so near to each other, in widths of the stance, tell no slope.
+    press: float = 0.01
+    # Of a sole, with which a step reckons until it lands; the rest takes the leg's acceleration.
+    reckoned: float = 0.5
     # How much faster than planned a foot goes that must land a tenth of the height further.
     haste: float = 1.5
-    # Largest acceleration of a foot of soles across the ground, in g. A leg that is swung faster
-    # throws the body on, which asks for a longer step; at half, pushes ahead are not caught.
-    swift: float = 2.0
     # Part of the cycle of a diagonal gait to which it is shortened at high speed and in steps
     # that recover from a push; pushed to the side, small robots tilt more at 0.75.
     shortest: float = 0.65
@@ -63,9 +65,6 @@ class FootholdSettings:
     enough: float = 0.5
     # Of a stance made so: how much longer and lower a foot swings.
     eased: float = 1.15
-    # Ground that is not felt yet, one deviation of the height of footholds over that of a slope,
-    # in widths of the stance.
-    uneven: float = 0.057
 
 
 STEPS = FootholdSettings()
@@ -85,7 +84,7 @@ class Course(NamedTuple):
     capture: float  # part of the velocity error that a step removes
 
 
-def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
+def pendulum_step(velocity: Plane, wanted: Plane, omega: float, step_time: float,
                   capture: float) -> Plane:
     """
     Return the foothold (2,) [m] from the place under the hip at touch-down.
@@ -93,17 +92,15 @@ def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: floa
     ``velocity``: at touch-down; ``step_time``: between touch-downs; ``capture``: part of
     the velocity error to remove.
     """
-    omega = math.sqrt(GRAVITY / height)
     half = 0.5 * omega * step_time
     steady = half / math.tanh(half)
     gain = (1.0 / math.tanh(2.0 * half) - (1.0 - capture) / math.sinh(2.0 * half)) / omega
     return 0.5 * step_time * wanted + gain * (velocity - steady * wanted)
 
 
-def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: float,
-         time: float) -> tuple[np.ndarray, np.ndarray]:
+def fall(place: Plane, velocity: Plane, pressure: Plane, omega: float, time: float
+         ) -> tuple[Plane, Plane]:
     """Return an inverted pendulum's place and velocity after a time."""
-    omega = math.sqrt(GRAVITY / height)
     c, s, off = math.cosh(omega * time), math.sinh(omega * time), place - pressure
     return pressure + c * off + s / omega * velocity, omega * s * off + c * velocity
 
@@ -150,7 +147,7 @@ class Floor:
 
     def __init__(self, places: np.ndarray, width: float, level: bool):
         self.places, self.level = places.copy(), level
-        self._spread = STEPS.uneven * width
+        self._spread = STEPS.press * width
         self.plane = (0.0, 0.0, 0.0)
         self.feel(places, np.ones(len(places), bool), 1.0)
 
@@ -168,17 +165,14 @@ class Floor:
         a, b, c = self.plane
         return a * x + b * y + c
 
-    def above(self, place: np.ndarray) -> float:
-        """Return the height of a place over the ground."""
-        return float(place[2]) - self.at(float(place[0]), float(place[1]))
-
 
 class Reach:
     """
     How far each foot comes from where it stands, within its joints' limits, by direction.
 
     `far` (nf, k) [m]: in directions all around, as far as ``most`` [m]; `high` (nf,) [m]: how far
-    it can be raised where it stands.
+    it can be raised where it stands; `tilts` (2,) [s^2]: how far its acceleration ahead and to the
+    side moves the pressure under the others.
     """
 
     WAYS, PARTS = 12, 8     # resolution: directions, and parts of the furthest that are tried
@@ -186,12 +180,15 @@ class Reach:
     def __init__(self, legs: SwingLegs, stance: Stance, q: np.ndarray, ends: np.ndarray,
                  most: float):
         n, self._angles = len(stance.feet), np.linspace(0.0, 2.0 * math.pi, self.WAYS + 1)
-        ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles[:-1]]
+        ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles]
         self.far = np.column_stack([self._search(legs, stance.feet, q, ends, most * way)
                                     for way in ways])
-        self.far = np.column_stack([self.far, self.far[:, 0]])
         self.high = self._search(legs, stance.feet, q, ends, np.array([0.0, 0.0, most]))
         self.high = np.where(self.high > 0.0, self.high, most).reshape(n)
+        legs.standing_at(q, stance.feet)
+        start, M, h = legs.arrays.feet.index[0, START], stance.mass_matrix, stance.height
+        x, y = (M[:6, 6:] @ legs.arrays.inverse[:, start:start + 2]).T
+        self.tilts = np.abs([x[4] + h * x[0], y[3] - h * y[1]]) / (M[0, 0] * GRAVITY)
 
     @classmethod
     def _search(cls, legs: SwingLegs, feet: np.ndarray, q: np.ndarray, ends: np.ndarray,
@@ -221,17 +218,19 @@ class Footholds:
 
     def __init__(self, stance: Stance, feet: Sequence[Foot], soles: bool, reach: Reach):
         self._stance, self._soles, self._limits = stance, soles, reach
+        self._furthest = float(np.hypot(*stance.places.T).max())
         self.shortened: set[int] = set()
-        self._reach = np.zeros((len(feet), 2))
-        if soles:
-            self._reach[:] = [0.5 * STEPS.reckoned * np.array([front - back, left - right])
-                              for front, back, left, right in (foot.edges for foot in feet)]
+        self._reach = 0.5 * STEPS.reckoned * np.array(
+            [np.ptp(foot.corners, axis=0)[:2] for foot in feet])
+        # Largest accelerations of a sole [m/s^2]: they take what is left of the other one.
+        left_over = (1.0 - WorkspaceSettings.sole_margin) / STEPS.reckoned - 1.0
+        self._swift = left_over * self._reach.min(axis=0) / reach.tilts
         self._pull = (1.0 - STEPS.apart) * stance.width if soles else math.inf
 
     def cycle_for(self, velocity: Sequence[float], timing: Timing) -> float:
         """Return the cycle in which no foot goes further in a stance than the body is high [s]."""
         ahead, left, turning = velocity
-        way = (math.hypot(ahead, left) + abs(turning) * self._stance.furthest) * timing.duty
+        way = (math.hypot(ahead, left) + abs(turning) * self._furthest) * timing.duty
         return self._stance.height / way if way else math.inf
 
     def under_hip(self, foot: int, then: tuple[complex, complex], left: float, course: Course
@@ -245,9 +244,9 @@ class Footholds:
         hip = cmath.rect(1.0, course.yaw + turning * left) * complex(
             *course.timing.hips[foot].tolist())
         hip += 0.5j * turning * step_time * hip
-        height = GRAVITY / self._stance.omega ** 2
         return then[0] + hip + self._within(pendulum_step(
-            then[1], complex(*course.travel.tolist()), height, step_time, course.capture))
+            then[1], complex(*course.travel.tolist()), self._stance.omega, step_time,
+            course.capture))
 
     def planned(self, foot: int, places: np.ndarray, wait: float, course: Course) -> np.ndarray:
         """
@@ -282,8 +281,8 @@ class Footholds:
         """
         Return where and how hastily a sole is to land, (2,), so that an error is taken away.
 
-        No further from where it ``lifted`` (2,) than it can be accelerated; the next step takes
-        the rest.
+        No further from where it ``lifted`` (2,) than it can be accelerated: a leg that is swung
+        faster throws the body on, which asks for a longer step. The next step takes the rest.
         """
         timing, s, height = course.timing, STEPS, self._stance.height
         turn, here = turned(course.yaw)[:2, :2], places[1 - foot]
@@ -295,8 +294,8 @@ class Footholds:
         y = side * min(max(side * y, s.apart * side * beside), side * beside + most)
         haste = 1.0 + min(math.hypot(*off.tolist()) / (0.1 * height), 1.0) * (s.haste - 1.0)
         way = here + turn @ (min(max(x, -most), most), y) - lifted
-        furthest = s.swift * GRAVITY / PEAK * (timing.swing_time / haste) ** 2
-        return lifted + way * min(1.0, furthest / max(math.hypot(*way.tolist()), 1e-9)), haste
+        furthest = self._swift / PEAK * (timing.swing_time / haste) ** 2
+        return lifted + way / max(1.0, math.hypot(*(turn.T @ way / furthest).tolist())), haste
 
     def reachable(self, foot: int, place: complex, base: complex, yaw: float) -> complex:
         """Return a foothold, shortened to what the leg reaches from the base at touch-down."""

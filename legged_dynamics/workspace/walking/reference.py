@@ -94,20 +94,16 @@ class BodyReference:
         self.place = self.place + speed * dt
         drive, pull = speed, NOWHERE
         if dcm is None:
-            lead = self.place - body.place
-            far = math.hypot(*lead.tolist())
-            if far > leash:
-                self.place = body.place + lead * (leash / far)
             self.sway = self.place
         else:
             drive = body.omega * (dcm - self.sway)
             pull = body.omega * body.omega * (self.sway - pressure)
             self.sway = self.sway + dt * drive
-            lead = self.sway - body.place
-            far = math.hypot(*lead.tolist())
-            if far > leash:
-                off = lead * (1.0 - leash / far)
-                self.sway, self.place = self.sway - off, self.place - off
+        lead = self.sway - body.place
+        far = math.hypot(*lead.tolist())
+        if far > leash:
+            off = lead * (1.0 - leash / far)
+            self.sway, self.place = self.sway - off, self.place - off
         self._drive = drive
         return drive, pull
 
@@ -141,11 +137,9 @@ class PressureReference:
     """
 
     def __init__(self, stance: Stance, feet: Sequence[Foot]):
-        self._stance, self.plan, self._corners = stance, PressurePlan(1.0), []
-        for foot in feet:
-            front, back, left, right = foot.edges
-            x, y = 0.5 * (front - back), 0.5 * (left - right)
-            self._corners.append(np.array([[x, y], [-x, y], [-x, -y], [x, -y]]))
+        self._stance, self.plan = stance, PressurePlan(1.0)
+        # Counterclockwise, from the middle of each sole.
+        self._corners = [(foot.corners - foot.center)[[0, 2, 3, 1], :2] for foot in feet]
         self._lift_yaw = 0.0
 
     def start(self, state: BodyState, body: Pendulum, floor: Floor) -> None:

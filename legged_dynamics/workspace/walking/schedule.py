@@ -28,15 +28,14 @@ class ContactSettings:
     """
     When a touch counts as ground; chosen on tiles, slopes and pushed robots in simulation.
 
-    Less of `firm` and `lasting` lands feet on spikes of the estimate in mid-air, more lands them
-    late on steps up.
+    Less of `firm` lands feet on spikes of the estimate in mid-air, more lands them late on steps
+    up.
     """
 
     # Of the weight, less may be friction of the leg's joints. More than this upward is ground for
     # a foot on its way down, more across the ground is an edge, which the foot climbs; with this a
     # foot that is to bear and is in the air is lowered.
     firm: float = 0.12
-    lasting: float = 0.007  # s for which a touch must last
     adrift: float = 0.01    # m that a foot which is to bear and is not felt has moved in the air
 
 
@@ -174,8 +173,9 @@ class ContactSchedule:
         if across > max(c.firm * self._weight, up) and leg.since > SETTLED and not nearly:
             leg.swing.rise(settings.lowering * height * dt, 2.0 * settings.clearance * height)
         # From when its foothold stays any touch is the ground, planned or late.
-        if felt and (nearly or leg.firm > c.lasting):
-            self._land(foot, self._floor.above(state.foot_position[foot]), settings)
+        if felt and (nearly or leg.firm > SETTLED):
+            x, y, z = state.foot_position[foot].tolist()
+            self._land(foot, z - self._floor.at(x, y), settings)
 
     def _may_lift(self, foot: int) -> bool:
         """Return whether the other feet can bear the body."""

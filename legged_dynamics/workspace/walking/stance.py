@@ -56,7 +56,7 @@ class Stance:
     com: np.ndarray  # (3,) [m]: centre of mass, base axes
     height: float  # m, of the base's origin over the ground
     omega: float  # 1/s, of the pendulum
-    inertia: np.ndarray  # (nv,): diagonal of the mass matrix
+    mass_matrix: np.ndarray  # (6 + nv, 6 + nv)
 
     @classmethod
     def of(cls, model: RobotModel, config: RobotConfig, position: np.ndarray,
@@ -76,17 +76,12 @@ class Stance:
         return cls(feet, under[:, :2] - under[:, :2].mean(axis=0), radius,
                    np.array([heading_of(level @ pose.R) for pose in poses]), com, height,
                    math.sqrt(GRAVITY / (height + float((level @ com)[2]))),
-                   np.diag(mass_matrix(model, position))[-len(position):].copy())
+                   mass_matrix(model, position))
 
     @cached_property
     def width(self) -> float:
         """The larger of length and width [m]."""
         return float(np.ptp(self.places, axis=0).max()) or 0.2
-
-    @cached_property
-    def furthest(self) -> float:
-        """Distance of the furthest foot from the middle [m]."""
-        return float(np.hypot(*self.places.T).max())
 
     def pendulum(self, state: BodyState) -> Pendulum:
         """Return the body as a pendulum that has the posture of the stance."""

@@ -50,9 +50,6 @@ class Walking(Enum):
     HALT = 'stops'
     RECOVER = 'steps to recover'
     SIT = 'sits'
-    # Names of before; the same states.
-    STEP = 'walks'
-    STOP = 'stops'
 
 
 TRANSITIONS = (

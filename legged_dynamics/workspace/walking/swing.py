@@ -138,12 +138,6 @@ def advance_path(across, ends, goal, part, left, duration, dt, out):
                             + 6.0 * c * x * ((1.0 - 2.0 * s) ** 2 - x))
 
 
-def lower(motion: np.ndarray, speed: float, time: float) -> None:
-    """Change a reference in place to lower a foot that has not met the ground in time."""
-    motion[2] -= speed * time
-    motion[3:] = 0.0, 0.0, -speed, 0.0, 0.0, 0.0
-
-
 @lean_kernel
 def directions(up, turn, force):
     """Return a foot's force [N] along and across ``up`` (base axes); ``turn``: foot to base."""
@@ -203,10 +197,6 @@ class SwingLegs:
                                                SWING.threshold),
                    self._columns, moved, (away, self._rows, self.learnt))
         return away
-
-    def turn(self, foot: int) -> np.ndarray:
-        """Return the ``R_BF`` at the last tick of a foot, by its index in `members`."""
-        return self.arrays.states[foot, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3).copy()
 
     def standing_at(self, q: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """
@@ -276,7 +266,8 @@ class SwingControl:
         self._learnt = legs.learnt
         legs.accelerations(body, q, v, goals, frequency, moved)
         keep_within(moved, q, v, self.ends, 2.0 * frequency)
-        return [legs.turn(k) for k in range(len(members))]
+        return [state[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3).copy()
+                for state in legs.arrays.states]
 
     def against_friction(self, moved: np.ndarray, v: np.ndarray, dt: float) -> np.ndarray:
         """

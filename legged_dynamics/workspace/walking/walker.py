@@ -58,7 +58,7 @@ from legged_dynamics.workspace.walking.supervisor import (
     Walking,
     must_step,
 )
-from legged_dynamics.workspace.walking.swing import SwingControl, lower
+from legged_dynamics.workspace.walking.swing import SwingControl
 
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h): what the lowest robot
 # of the table of gaits (solo_class) walks.
@@ -195,6 +195,11 @@ class Walker:
         return self._schedule.trusted if self._stance else np.ones(len(self._config.feet), bool)
 
     @property
+    def planned(self) -> np.ndarray:
+        """Feet that are to bear, by the plan alone, (nf,) of bool."""
+        return np.array([leg.swing is None or leg.part >= 1.0 for leg in self._schedule.legs])
+
+    @property
     def _late(self) -> float:
         """Age of the loop, as a part of what the gait bears."""
         return self.age / GAITS[self.gait].delay
@@ -249,7 +254,8 @@ class Walker:
         if soles:
             position = self._config.nominal_in(self.model)
         stance = self._stance = Stance.of(self.model, self._config, position, state.rotation)
-        self._swing = SwingControl(self.model, feet, stance.inertia, soles)
+        self._swing = SwingControl(self.model, feet, np.diag(stance.mass_matrix)[6:].copy(),
+                                   soles)
         if self._narrowing is None:
             flat = any(foot.moments for foot in feet)
             self._narrowing = np.zeros(2) if flat else easiest_stance(
@@ -417,7 +423,9 @@ class Walker:
         wanted, usual = (0.0, 0.0, 0.0), self._gait_timing
         walks = self.state is Walking.WALK and (
             self._composite is not None or self._schedule.held <= 0.0)
-        hurries = walks and self._hurries
+        # Steps of diagonal gaits on points become quicker with speed.
+        hurries = walks and GAITS[usual.gait].order == 'diagonal' and not (
+            self._composite or self.settings.cycle)
         least = usual.cycle * (STEPS.shortest if hurries else 1.0)
         if walks:
             ahead, left, turn = self._wanted.tolist()
@@ -441,12 +449,6 @@ class Walker:
         """Distance of a foot from its place beside the other at which it counts as there [m]."""
         assert self._stance is not None
         return 0.25 * self._stance.width
-
-    @property
-    def _hurries(self) -> bool:
-        """Whether steps become quicker with speed: of diagonal gaits on points."""
-        return (GAITS[self._gait_timing.gait].order == 'diagonal' and self._composite is None
-                and not self.settings.cycle)
 
     # ---- the plan --------------------------------------------------------------------------
 
@@ -583,7 +585,9 @@ class Walker:
             goal[:9] = leg.swing.advance(leg.goal, leg.part, left,
                                          course.timing.swing_time / schedule.haste, dt)
             if leg.over > 0.0:
-                lower(goal[:9], self.settings.lowering * self.height, leg.over)
+                speed = self.settings.lowering * self.height    # no ground was met in time
+                goal[2] -= speed * leg.over
+                goal[3:9] = 0.0, 0.0, -speed, 0.0, 0.0, 0.0
             if isinstance(reference, PressureReference):
                 goal[9:] = reference.turn_sole(i, leg.part, left, course.turning).ravel()
         turns = self._swing.move(members, self._packed(state), q, v, goals,
@@ -616,14 +620,10 @@ class Walker:
         here, pace = complex(*body.place.tolist()), complex(*body.speed.tolist())
         then = here + pace * left, pace
         if self.state is Walking.RECOVER and (bearing := self._schedule.bearing).any():
-            place, fast = fall(body.place, body.speed,
-                               self._floor.places[bearing, :2].mean(axis=0),
-                               GRAVITY / body.omega ** 2, left)
-            then = complex(*place.tolist()), complex(*fast.tolist())
+            middle = complex(*self._floor.places[bearing, :2].mean(axis=0).tolist())
+            then = fall(here, pace, middle, body.omega, left)
         return self._footholds.under_hip(foot, then, left, course)
 
 
-def make_walker(model: RobotModel, config: RobotConfig,
-                settings: WalkSettings | Mapping[str, Any] | None = None) -> Walker:
-    """Make the walker of a robot with a floating base and 1-DoF joints; settings also by name."""
-    return Walker(model, config, settings)
+# Another name of it.
+make_walker = Walker

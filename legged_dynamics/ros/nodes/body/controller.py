@@ -32,7 +32,7 @@ from legged_dynamics.ros.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.ros.nodes.body.output import BodyPostures, StateOutput
 from legged_dynamics.ros.nodes.body.targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.ros.nodes.body.targets import BodyTargets
-from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
+from legged_dynamics.ros.nodes.controller_node import WATCH_PERIOD, ControllerNode, settings_of
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
 from legged_dynamics.ros.nodes.robot_component import RobotComponent, SteadyClock
 from legged_dynamics.ros.nodes.robot_input import SWITCH_SETTINGS, Commands
@@ -106,6 +106,8 @@ class _BodyWalk:
         Set once the robot is known.
     monitor : InputMonitor
         Monitor of the velocity commands.
+    dated : bool
+        Whether the last measurement's stamp is of this clock, or its age is given.
 
     """
 
@@ -158,7 +160,8 @@ class _BodyWalk:
         self.deceived = hidden > 0
         given = float(self._parameters['walking.delay'])
         age = given if given >= 0.0 else (self._now.wall() - stamp + hidden) * 1e-9
-        age = age if 0.0 <= age <= FOREIGN else 0.0
+        self.dated = 0.0 <= age <= FOREIGN
+        age = age if self.dated else 0.0
         self.walker.age += FOLLOWED * (age - self.walker.age)
         return age
 
@@ -211,8 +214,8 @@ class _BodyWalk:
         return True, ('standing' if gait == 'stand' else
                       self._waiting or f'waits for cmd_vel; {self._allowed}')
 
-    def step(self, state: BodyState, measurement: Measurement,
-             reaction: GroundReaction) -> WalkPlan:
+    def step(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
+             force: np.ndarray) -> WalkPlan:
         """Return the target of the body and the plan of the legs."""
         stamp, walker, fresh = measurement.stamp_ns, self.walker, self._fresh
         if fresh:
@@ -233,7 +236,7 @@ class _BodyWalk:
         walker.rest = self.ending or self.deceived
         if not walker.walking and walker.settings != self._wanted:
             walker.configure(self._wanted)
-        return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
+        return walker.update(state, measurement, felt, force)
 
     def judge(self, now: int) -> tuple[str, str]:
         """Return how walking does, for the diagnostics."""
@@ -354,6 +357,7 @@ class BodyController(ControllerNode):
                                      partial(self._why_not, 'posture'), self._holds, self._anew)
         self.walk = _BodyWalk(self.common, partial(self._why_not, 'walk'))
         self._forget()
+        self.efforts.foreseen = self._foresee
         self.listen(self._build, self._take, self._tell)
 
     def activate(self) -> None:
@@ -466,9 +470,11 @@ class BodyController(ControllerNode):
         if self.lost or not self._begun(measurement, state, contact):
             return None
         self.targets.plan(state, measurement.position)
-        state, measurement = self._predictor.predict(
-            replace(state, stamp_ns=state.stamp_ns - hidden), measurement, age)
-        plan = None if contact is None else self._step_legs(measurement, state, reaction)
+        state = replace(state, stamp_ns=state.stamp_ns - hidden)
+        self._seen = self.common.now(), state, measurement
+        state, measurement = self._predictor.predict(state, measurement, age)
+        plan = None if contact is None else self._step_legs(measurement, state,
+                                                            reaction.latest_contact)
         command = self._command(measurement, state, plan)
         self.postures.step(measurement.stamp_ns, command.error)
         loose = self.postures.posture.loose
@@ -503,13 +509,26 @@ class BodyController(ControllerNode):
         self._started = True
         return True
 
-    def _step_legs(self, measurement: Measurement, state: BodyState,
-                   reaction: GroundReaction) -> WalkPlan:
+    def _foresee(self) -> np.ndarray | None:
+        """Return efforts of a walk whose sensors are silent, by its model and plan, or None."""
+        if self.lost or not (self._started and self.walk.walker.walking and self.walk.dated) or (
+                (quiet := self.common.now() - self._seen[0]) < 2e9 * WATCH_PERIOD):
+            return None
+        state, measurement = self._predictor.predict(*self._seen[1:], self._delay + 1e-9 * quiet)
+        measurement = replace(measurement, stamp_ns=measurement.stamp_ns + quiet)
+        state = replace(state, stamp_ns=state.stamp_ns + quiet)
+        plan = self._step_legs(measurement, state, self.walk.walker.planned)
+        command = self._command(measurement, state, plan)
+        return command.effort if command.usable else None
+
+    def _step_legs(self, measurement: Measurement, state: BodyState, felt: np.ndarray
+                   ) -> WalkPlan:
         """Return the plan of the legs; targets begin and end with the walk."""
+        assert self.reaction is not None
         walker, stamp = self.walk.walker, measurement.stamp_ns
         walked = walker.walking
         walker.led = self.targets.reference.at(stamp)
-        plan = self.walk.step(state, measurement, reaction)
+        plan = self.walk.step(state, measurement, felt, self.reaction.wrench[:, :3])
         self._use_settings()
         if walked and not walker.walking:
             self.targets.start(stamp, self.target.position, self.target.rotation)
