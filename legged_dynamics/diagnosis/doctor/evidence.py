@@ -126,12 +126,11 @@ class Likelihood:
                   tolerance: np.ndarray, parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
         """Add the residual of the equations of motion; return normal forces (n, nf)."""
         W, h = self.weight, self.height
-        base = np.array([TOLERANCES.force * W] * 3 + [TOLERANCES.moment * W * h] * 3)
         known = samples.has_effort
         joint = np.where(known, tolerance, np.inf)
-        scale = np.concatenate([base, joint])
+        scale = np.hstack([wrench_tolerance(samples, W, h), np.tile(joint, (len(samples.up), 1))])
         y = eq.unexplained(samples) / scale
-        M = eq.of_forces / scale[:, None]
+        M = eq.of_forces / scale[..., None]
         MT = M.transpose(0, 2, 1)
         ridge = (5.0 * W) ** -2 * np.eye(M.shape[2])
         force = np.linalg.solve(MT @ M + ridge, MT @ y[..., None])[..., 0]
@@ -251,6 +250,14 @@ class Likelihood:
         return Evidence(self.signals.time[self._start], squares,
                         {kind: d for kind, (_, d) in parts.items()},
                         np.concatenate(stacked), np.concatenate(weights), load, scaled)
+
+
+def wrench_tolerance(samples: Samples, weight: float, height: float) -> np.ndarray:
+    """Return what a healthy robot leaves of the base's equations, (n, 6) [N, N m]."""
+    n = len(samples.time)
+    force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * samples.missed)
+    return np.hstack([np.repeat(force[:, None], 3, axis=1),
+                      np.full((n, 3), TOLERANCES.moment * weight * height)])
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import Legendre
 from scipy.signal import sosfiltfilt
 
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Likelihood, wrench_tolerance
 from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, legs_of
 from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, PARAMETRIC, TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
@@ -139,17 +139,17 @@ class Linearization:
         return s, motion_equations(model, feet_table(model, config.feet), s)
 
     def _tolerances(self) -> np.ndarray:
-        """Return the tolerances of wrench and efforts, (6 + nj,), infinite where unknown."""
+        """Return the tolerances of wrench and efforts, (n, 6 + nj), infinite where unknown."""
         W, h = self.likelihood.weight, self.likelihood.height
         noise = self.config.noise.effort * self.signals.passed
         effort = np.where(self.known, np.hypot(
             TOLERANCES.effort * W * h / len(self.config.feet), noise), np.inf)
-        return np.concatenate([[TOLERANCES.force * W] * 3, [TOLERANCES.moment * W * h] * 3,
-                               effort])
+        return np.hstack([wrench_tolerance(self.samples, W, h),
+                          np.tile(effort, (len(self.samples.time), 1))])
 
     def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:
         """Return what forces must explain (n, 6 + nj) and how they enter, in tolerances."""
-        return eq.unexplained(s) / self.scale, eq.of_forces / self.scale[:, None]
+        return eq.unexplained(s) / self.scale, eq.of_forces / self.scale[..., None]
 
     # ---- elimination of what is unknown ----------------------------------------------------
 
@@ -159,7 +159,7 @@ class Linearization:
         n, nj = s.position.shape
         sticks = 1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2
         stuck = np.zeros((n, 6 + nj, nj))
-        stuck[:, range(6, 6 + nj), range(nj)] = sticks * self.friction / self.scale[6:]
+        stuck[:, range(6, 6 + nj), range(nj)] = sticks * self.friction / self.scale[:, 6:]
         return stuck
 
     def _eliminate(self, y: np.ndarray, M: np.ndarray, rest: float
@@ -215,7 +215,7 @@ class Linearization:
         for parameter, values in self._torques(needed, typical):
             column = np.zeros(y.shape)
             for j, value in values.items():
-                column[:, 6 + j] = value / self.scale[6 + j]
+                column[:, 6 + j] = value / self.scale[:, 6 + j]
             yield parameter, column, None
         if self.known.any():
             yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].healthy, self._heavier),
@@ -291,15 +291,16 @@ class Linearization:
         def one(kind: str, apply: Apply, step: float = 0.01, joint: str = '') -> Parameter:
             return Parameter(kind, joint, DEVIATIONS[kind].healthy, apply, step)
 
+        def along(apply: Callable, e: np.ndarray) -> Apply:
+            return lambda c, x: apply(c, x * e)
+
         def xyz(kind: str, apply: Callable, healthy: float, step: float = 0.01) -> list[Parameter]:
-            return [Parameter(kind, '', healthy, partial(lambda e, c, x: apply(c, x * e), e), step)
-                    for e in np.eye(3)]
+            return [Parameter(kind, '', healthy, along(apply, e), step) for e in np.eye(3)]
 
         if not self.soles:
             yield from self._drives()
         for j in [j for _, joints in self.legs for j in joints]:
-            yield one('position_offset', partial(lambda j, c, x: m.shifted(c, j, x), j),
-                      joint=self.model.joint_names[j])
+            yield one('position_offset', self._shifted(j), joint=self.model.joint_names[j])
         if self.known.any():
             x, y, z = xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
                 (c.center_of_mass_offset + h * x).tolist())), DEVIATIONS['center_of_mass'].healthy)
@@ -340,6 +341,9 @@ class Linearization:
                           PARAMETRIC.jitter * self.signals.jitter)
 
     # ---- corrections -----------------------------------------------------------------------
+
+    def _shifted(self, joint: int) -> Apply:
+        return lambda c, x: self.corrector.shifted(c, joint, x)
 
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
         mass = config.payload.mass + config.apply_to(self.model).total_mass * x
