@@ -184,12 +184,7 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
                if (kind := one.finding.kind) not in OF_SCALE or kind in said
                or not said & set(OF_SCALE)]
     ordered = _counted_once(likelihood, [one for one in plain if one is not None], config, now)
-    # What explains less than feet that creep is no finding either.
-    creep = max([SEARCH.least, *(
-        one.finding.evidence for one in by_size if one.finding.kind in _YIELDING
-        and one.finding.evidence <= SEARCH.yielding)])
-    worth = [one for one in by_size if one.finding.evidence > (
-        SEARCH.yielding if one.finding.kind in _YIELDING else creep)]
+    worth = [one for one in by_size if one.finding.evidence > SEARCH.least]
     # A large one shows in all evidence; these two have no configuration to show it with.
     if worth and worth[0].finding.kind not in (FRICTION, 'effort_drift'):
         worth[:SEARCH.compared] = [replace(one, rank=max(one.rank, likelihood.evaluate(
@@ -241,10 +236,6 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
     if finding.kind in OF_SCALE and not finding.fixable:
         text = f'{APART}{finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
         return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
-    if finding.kind in _YIELDING and finding.evidence < SEARCH.one_kind:
-        return replace(best, finding=replace(
-            finding, text=f'{APART}{finding.text.rstrip(".")}; or: {_YIELDING[finding.kind]}',
-            also=tuple(other.text for other in rivals if other.kind not in _YIELDING)[:3]))
     if not rivals:
         return best
     texts = tuple(other.text.removeprefix(APART) for other in rivals)[:3]
@@ -260,8 +251,6 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
 
 _SAME_SCALE = {'effort_scale': 'The robot weighs more or less than the URDF says.',
                'total_mass': 'All efforts read too much or too little.'}
-_YIELDING = {'elasticity': 'The drives have play; or: feet creep, or sink into the ground.',
-             'play': 'The drives are elastic; or: feet creep, or sink into the ground.'}
 _UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
            False: 'Nothing is changed for it. A recording with slow and with quick swings of '
            'each leg in the air tells them apart.'}

@@ -114,8 +114,9 @@ def changes(before: RobotConfig, after: RobotConfig,
         found['robot.armature'] = [float(x) for x in after.armature]
         if not before.joints:
             found = {'robot.joints': list(joint_names), **found}
-    if after.noise.effort_age != before.noise.effort_age:
-        found['noise.effort_age'] = float(after.noise.effort_age)
+    for name in ('effort_age', 'velocity_age'):
+        if (age := getattr(after.noise, name)) != getattr(before.noise, name):
+            found[f'noise.{name}'] = float(age)
     for foot, other in zip(after.feet, before.feet):
         if foot.radius != other.radius:
             found['robot.foot_radius'] = float(foot.radius)

@@ -153,14 +153,17 @@ class Linearization:
 
     # ---- elimination of what is unknown ----------------------------------------------------
 
-    def _friction_at_rest(self) -> np.ndarray:
-        """Return how the friction of joints that hardly turn enters, (n, 6 + nj, nj)."""
+    def _held(self) -> np.ndarray:
+        """Return how end stops and friction of joints that hardly turn enter, (n, 6 + nj, nj)."""
         s = self.samples
         n, nj = s.position.shape
-        sticks = 1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2
-        stuck = np.zeros((n, 6 + nj, nj))
-        stuck[:, range(6, 6 + nj), range(nj)] = sticks * self.friction / self.scale[:, 6:]
-        return stuck
+        sticks = self.friction * (1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2)
+        low, high = self.model.position_limits.T
+        stopped = np.minimum(s.position - low, high - s.position) < PARAMETRIC.stop
+        held = np.zeros((n, 6 + nj, nj))
+        held[:, range(6, 6 + nj), range(nj)] = np.where(
+            stopped, self.limit, sticks) / self.scale[:, 6:]
+        return held
 
     def _eliminate(self, y: np.ndarray, M: np.ndarray, rest: float
                    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -174,7 +177,7 @@ class Linearization:
         W = self.likelihood.weight
         up = np.einsum('nfi,ni->nf', self.equations.points, self.samples.up)
         n, nj, feet = len(y), len(self.limit), up.shape[1]
-        unknown = np.concatenate([M, self._friction_at_rest()], axis=2)
+        unknown = np.concatenate([M, self._held()], axis=2)
         back, size = unknown.transpose(0, 2, 1), M.shape[2] // feet
 
         def solution(air: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -299,12 +302,14 @@ class Linearization:
 
         if not self.soles:
             yield from self._drives()
+        yield one('velocity_delay', lambda c, x: replace(c, noise=replace(
+            c.noise, velocity_age=c.noise.velocity_age + x)), math.copysign(
+                2e-3, 0.01 - self.config.noise.velocity_age))
         for j in [j for _, joints in self.legs for j in joints]:
             yield one('position_offset', self._shifted(j), joint=self.model.joint_names[j])
         if self.known.any():
-            x, y, z = xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
+            yield from xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
                 (c.center_of_mass_offset + h * x).tolist())), DEVIATIONS['center_of_mass'].healthy)
-            yield from (x, y, replace(z, healthy=PARAMETRIC.com_height))
         if not self.soles:
             yield one('foot_radius', lambda c, x: replace(
                 c, feet=tuple(foot.rolled(h * x) for foot in c.feet)))

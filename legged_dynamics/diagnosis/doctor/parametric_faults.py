@@ -241,8 +241,9 @@ class ParametricFaults:
             return (f'The stamps of the IMU are {1e3 * abs(first):.1f} ms '
                     f'{"later" if first > 0.0 else "earlier"} than those of the joints at one '
                     'instant.')
-        if kind == 'effort_delay':
-            return (f'Torques are {1e3 * abs(first):.1f} ms {"older" if first > 0.0 else "newer"} '
+        if kind in _LATE:
+            return (f'{_LATE[kind]} are {1e3 * abs(first):.1f} ms '
+                    f'{"older" if first > 0.0 else "newer"} '
                     'than the positions that they come with.')
         if kind == 'effort_scale':
             return (f'All efforts read {1.0 + float(np.mean(x)):.3g} times what they are: motor '
@@ -297,7 +298,9 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     return found
 
 
+_LATE = {'effort_delay': 'Torques', 'velocity_delay': 'Velocities'}
 _SUBJECTS = {'armature': 'joint_states', 'elasticity': 'joint_states', 'play': 'joint_states',
-             'effort_drift': 'joint_states', 'effort_delay': 'joint_states', 'total_mass': 'base',
+             'effort_drift': 'joint_states', 'effort_delay': 'joint_states',
+             'velocity_delay': 'joint_states', 'total_mass': 'base',
              'center_of_mass': 'base', 'imu_mount': 'imu', 'clock_offset': 'imu',
              'foot_radius': 'feet'}

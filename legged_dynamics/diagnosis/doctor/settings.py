@@ -96,8 +96,6 @@ class SearchSettings:
     # nats (odds of 20): what has less evidence is no finding; explanations closer than that are
     # both named
     least: float = 3.0
-    yielding: float = 30.0      # nats, of drives that yield: feet that creep or sink look like it
-    one_kind: float = 45.0      # nats, of the same: whether elastic or with play
     large: float = 60.0         # nats: a larger parametric fault is judged by all evidence
     compared: int = 12          # parametric faults that are judged so
     remainder: float = 0.05     # of the largest evidence, left by its linear correction
@@ -120,6 +118,7 @@ DEVIATIONS = {
     'effort_offset': Deviation(0.002),
     'armature': Deviation(4e-5, 8e-4),
     'effort_delay': Deviation(5e-4, 5e-3),
+    'velocity_delay': Deviation(5e-4, 5e-3),
     'position_offset': Deviation(0.006, 0.1),
     'imu_mount': Deviation(0.004, 0.1),
     'center_of_mass': Deviation(0.006, 0.1),
@@ -150,11 +149,11 @@ class ParametricFaultSettings:
     drift_degree: int = 3       # of the polynomial of a drifting gain over time
     resting: float = 3.0        # s that a joint rests, with the same friction
     presliding: float = 0.003   # rad that a joint turns before dry friction is full
+    stop: float = 0.02          # rad from a limit of the URDF, where an end stop bears torque
     swing_speed: float = 2.0    # rad/s of a swinging leg, at which viscous friction is stated
     stated_armature: float = 0.1    # of a stated rotor inertia: its deviation
     stated_friction: float = 0.3    # of stated dry friction: its deviation, at swing_speed, too
     wrong_armature: float = 0.6     # of a stated rotor inertia: its smallest fault
-    com_height: float = 0.02    # of the height: sampled accelerometers miss landings
     friction_spread: float = 0.015  # of the effort limit, from joint to joint
     damping_spread: float = 0.003   # of the effort limit per rad/s, from joint to joint
     common_gain: float = 0.3    # deviation of the gain of all efforts

@@ -378,6 +378,10 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig,
     if blind.any():         # a driver without velocities: from the positions
         velocity[:, blind] = rate[:, blind]
         acceleration[:, blind] = np.gradient(rate[:, blind], signals.time, axis=0)
+    elif config.noise.velocity_age:     # velocities are older, too
+        course = CubicHermiteSpline(signals.time, velocity, acceleration)
+        later = np.clip(signals.time + config.noise.velocity_age, *signals.time[[0, -1]])
+        velocity, acceleration = course(later), course(later, 1)
     samples = Samples(signals.time, signals.position[:, order] * scale + offset, velocity,
                       acceleration, effort, rate, *_base(signals, model, config))
     return samples if drive is None else _deflected(samples, drive(samples))
