@@ -254,10 +254,9 @@ class Likelihood:
 
 def wrench_tolerance(samples: Samples, weight: float, height: float) -> np.ndarray:
     """Return what a healthy robot leaves of the base's equations, (n, 6) [N, N m]."""
-    n = len(samples.time)
     force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * samples.missed)
-    return np.hstack([np.repeat(force[:, None], 3, axis=1),
-                      np.full((n, 3), TOLERANCES.moment * weight * height)])
+    moment = np.full(len(force), TOLERANCES.moment * weight * height)
+    return np.stack(3 * [force] + 3 * [moment], axis=1)
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:

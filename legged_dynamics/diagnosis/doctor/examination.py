@@ -35,8 +35,8 @@ from legged_dynamics.model.robot_model import RobotModel
 # Faults that no setting corrects, so that what is left of them hides smaller ones.
 WITHOUT_MEND = (FRICTION, 'elasticity', 'play', 'effort_drift')
 # Faults that change torques, or the masses that they are compared with.
-OF_TORQUES = (*WITHOUT_MEND, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
-              'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
+OF_TORQUES = (*WITHOUT_MEND, 'armature', 'effort_delay', 'velocity_delay', 'effort_scale',
+              'effort_scale_joint', 'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,9 +193,8 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
         if largest.rank > max(SEARCH.large, worth[0].rank):
             kind = largest.finding.kind
             worth = by_size = [largest, *(
-                one for one in worth if one.finding.kind != kind and (
-                    one.rank > largest.rank - SEARCH.least
-                    or {kind, one.finding.kind} == set(OF_SCALE)))]
+                one for one in worth if one.finding.kind != kind
+                and one.rank > largest.rank - SEARCH.least)]
     ranks = [one.rank for one in worth[:3]]
     ranks += [one.finding.evidence for one in worth[:1] if one.finding.kind == 'effort_drift']
     if ordered and ordered[0].rank > max(ranks, default=0.0):
@@ -228,9 +227,8 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
     """Return the best candidate, with others that explain about as much, and then no fix."""
     def rival(other: Candidate) -> bool:
         one, two = best.finding, other.finding
-        scale = one.kind in OF_SCALE and two.kind in OF_SCALE and two.evidence > 0.0
         return other is not best and (one.kind, one.subject) != (two.kind, two.subject) and (
-            scale or two.evidence > one.evidence - SEARCH.least)
+            two.evidence > one.evidence - SEARCH.least)
     rivals = [other.finding for other in others if rival(other)]
     finding = best.finding
     if finding.kind in OF_SCALE and not finding.fixable:

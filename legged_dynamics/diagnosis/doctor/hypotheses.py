@@ -170,11 +170,10 @@ class Corrector:
                     c = c.with_joint(name, self.names, values)
         return replace(config, sensors=_simplest(c))
 
-    def shifted(self, config: RobotConfig, joint: int, offset: float) -> RobotConfig:
-        """Add an offset [rad] to a joint's position, on top of the configured one."""
+    def shifted(self, config: RobotConfig, offset: np.ndarray) -> RobotConfig:
+        """Add offsets (nj,) [rad] to the joints' positions, on top of the configured ones."""
         c = config.sensors
-        values = c.per_joint('position_offset', self.names, 0.0)
-        values[joint] += offset
+        values = c.per_joint('position_offset', self.names, 0.0) + offset
         return replace(config, sensors=c.with_joint('position_offset', self.names, values))
 
     def turned(self, config: RobotConfig, signed: np.ndarray) -> RobotConfig:

@@ -265,8 +265,8 @@ class Linearization:
                     ('effort_offset', None, np.full(len(needed), limit[j]), 0.0)):
                 yield Parameter(kind, names[j], math.hypot(DEVIATIONS[kind].healthy, common),
                                 apply, common=common), {j: value}
-        for k, (alike, (_, stated)) in enumerate(zip(self._alike(), typical)):
-            yield Parameter('armature', str(k), math.hypot(
+        for alike, (_, stated) in zip(self._alike(), typical):
+            yield Parameter('armature', '', math.hypot(
                 DEVIATIONS['armature'].healthy, PARAMETRIC.stated_armature * stated),
                 self._joint_list('armature', 'armature', alike)), {
                     j: limit[j] * s.acceleration[:, j] for j in alike}
@@ -306,7 +306,8 @@ class Linearization:
             c.noise, velocity_age=c.noise.velocity_age + x)), math.copysign(
                 2e-3, 0.01 - self.config.noise.velocity_age))
         for j in [j for _, joints in self.legs for j in joints]:
-            yield one('position_offset', self._shifted(j), joint=self.model.joint_names[j])
+            yield one('position_offset', along(m.shifted, np.eye(len(self.limit))[j]),
+                      joint=self.model.joint_names[j])
         if self.known.any():
             yield from xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
                 (c.center_of_mass_offset + h * x).tolist())), DEVIATIONS['center_of_mass'].healthy)
@@ -323,19 +324,19 @@ class Linearization:
 
     def _drives(self) -> Iterator[Parameter]:
         """Yield springs between motors and links, and play, which turns with the torque."""
-        def parameter(kind: str, joints: list[int], joint: str, shape: Callable,
-                      seen: bool = True) -> Parameter:
+        def parameter(kind: str, joints: list[int], shape: Callable, seen: bool = True
+                      ) -> Parameter:
             rigid = np.setdiff1d(range(len(self.limit)), joints)
 
             def drive(x: float, s: Samples) -> np.ndarray:
                 turned = x * shape(np.where(s.has_effort, s.effort, 0.0) / self.limit)
                 turned[:, rigid] = 0.0
                 return np.stack([turned, seen * np.gradient(turned, s.time, axis=0)])
-            return Parameter(kind, joint, DEVIATIONS[kind].healthy, step=1e-3, drive=drive)
-        for k, alike in enumerate(self._alike()):
-            yield parameter('elasticity', alike, str(k), lambda load: load)
+            return Parameter(kind, '', DEVIATIONS[kind].healthy, step=1e-3, drive=drive)
+        for alike in self._alike():
+            yield parameter('elasticity', alike, lambda load: load)
         for seen in (True, False) if self.known.any() else ():  # by velocities, or too short
-            yield parameter('play', [j for alike in self._alike() for j in alike], '',
+            yield parameter('play', [j for alike in self._alike() for j in alike],
                             lambda load: 0.5 * np.tanh(load / PARAMETRIC.firm), seen)
 
     def _delay(self, kind: str) -> float:
@@ -346,9 +347,6 @@ class Linearization:
                           PARAMETRIC.jitter * self.signals.jitter)
 
     # ---- corrections -----------------------------------------------------------------------
-
-    def _shifted(self, joint: int) -> Apply:
-        return lambda c, x: self.corrector.shifted(c, joint, x)
 
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
         mass = config.payload.mass + config.apply_to(self.model).total_mass * x

@@ -148,7 +148,8 @@ class ParametricFaults:
             evidence, x = noise.marginal(healthy + extra)
             moved = np.flatnonzero(np.diag(extra))
             evidence = (evidence - nothing) / noise.dependence(x - usual)
-            evidence -= self._short + _prior(kind, x[moved])
+            evidence -= self._short + (
+                PRIOR.joint_gain if kind == 'effort_scale_joint' else PRIOR.frequent)
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):
@@ -264,14 +265,6 @@ def _drift(x: np.ndarray) -> float:
     return float(x[-PARAMETRIC.drift_degree:][::2].sum())       # even degrees end alike
 
 
-def _prior(kind: str, x: np.ndarray) -> float:
-    """Return the log of the prior odds against a fault of a kind and size x [nats]."""
-    if kind == 'effort_delay' and x[0] < 0.0:
-        # Drivers filter torques: that they are newer than positions is rare.
-        return PRIOR.single
-    return PRIOR.joint_gain if kind == 'effort_scale_joint' else PRIOR.frequent
-
-
 def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     """Return by kind and subject what a fault adds to the covariance of the parameters."""
     found: dict[tuple[str, str], np.ndarray] = {}
@@ -281,7 +274,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
         faulty = DEVIATIONS.get(one.kind, Deviation(0.0)).faulty
         if faulty is not None:
             kind = FRICTION if one.kind == 'damping' else one.kind
-            subject = _SUBJECTS.get(one.kind, one.joint)
+            subject = one.joint or _SUBJECTS.get(one.kind, 'joint_states')
             extra = found.setdefault((kind, subject), np.zeros((count, count)))
             extra[i, i] = faulty ** 2
 
@@ -299,8 +292,5 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
 
 
 _LATE = {'effort_delay': 'Torques', 'velocity_delay': 'Velocities'}
-_SUBJECTS = {'armature': 'joint_states', 'elasticity': 'joint_states', 'play': 'joint_states',
-             'effort_drift': 'joint_states', 'effort_delay': 'joint_states',
-             'velocity_delay': 'joint_states', 'total_mass': 'base',
-             'center_of_mass': 'base', 'imu_mount': 'imu', 'clock_offset': 'imu',
-             'foot_radius': 'feet'}
+_SUBJECTS = {'total_mass': 'base', 'center_of_mass': 'base', 'imu_mount': 'imu',
+             'clock_offset': 'imu', 'foot_radius': 'feet'}      # others: joint_states

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
+from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -139,8 +139,6 @@ class Signals:
     position, velocity, acceleration, effort, rate : (n, nj) array
         Acceleration is the filtered derivative of velocity, rate that of position. NaN columns
         where nothing was measured.
-    effort_rate : (n, nj) array
-        Filtered derivative of effort.
     imu_time : (k,) array [s]
         Times of the IMU's filtered signals, by its own stamps.
     gyro, gyro_rate, accelerometer : (k, 3) array
@@ -163,7 +161,6 @@ class Signals:
     acceleration: np.ndarray
     effort: np.ndarray
     rate: np.ndarray
-    effort_rate: np.ndarray
     imu_time: np.ndarray
     gyro: np.ndarray
     gyro_rate: np.ndarray
@@ -208,14 +205,14 @@ def filtered(log: SensorLog, band: float = FILTER.band, spacing: float | None = 
     grid = np.arange(t[0], t[-1], period)
     q, v, tau = (_low_pass(_onto(grid, t, values[first]), band, period)
                  for values in (joints.position, joints.velocity, joints.effort))
-    a, rate, effort_rate = (np.gradient(values, period, axis=0) for values in (v, q, tau))
+    a, rate = (np.gradient(values, period, axis=0) for values in (v, q))
     step = max(int((spacing or 0.25 / band) / period), 1)
     edge = max(int(FILTER.settling / period), 1)
     keep = slice(edge, len(grid) - edge, step)
     imu_time, gyro, gyro_rate, accelerometer, missed, orientation = _imu_signals(log, zero, band)
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
-                   effort_rate[keep], imu_time, gyro, gyro_rate, accelerometer, missed,
-                   orientation, band, 1.0 / period,
+                   imu_time, gyro, gyro_rate, accelerometer, missed, orientation, band,
+                   1.0 / period,
                    math.hypot(*(_jitter(one) for one in (joints, log.imu) if one)))
 
 
@@ -362,29 +359,29 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig,
         'position_offset', names, 0.0)
     speed = c.per_joint('velocity_scale', names, 1.0)
     place = _order(signals, c.driver_names(names, effort=True))
-    effort = signals.effort[:, place]
-    if config.noise.effort_age:     # torques are older than the positions that they come with
-        known = np.isfinite(effort).all(axis=0)
-        later = np.clip(signals.time + config.noise.effort_age, *signals.time[[0, -1]])
-        effort[:, known] = CubicHermiteSpline(
-            signals.time, effort[:, known], signals.effort_rate[:, place][:, known])(later)
+    effort = _later(signals, signals.effort[:, place], config.noise.effort_age)
     effort = (effort * c.per_joint('effort_scale', names, 1.0)
               + c.per_joint('effort_offset', names, 0.0))
     effort[:, [name in c.ignore_effort for name in names]] = np.nan
-    velocity, acceleration = signals.velocity[:, order], signals.acceleration[:, order]
+    velocity, acceleration = (_later(signals, values[:, order], config.noise.velocity_age)
+                              for values in (signals.velocity, signals.acceleration))
     rate = signals.rate[:, order] * scale
     blind = ~np.isfinite(velocity).all(axis=0)
     velocity, acceleration = velocity * speed, acceleration * speed
     if blind.any():         # a driver without velocities: from the positions
         velocity[:, blind] = rate[:, blind]
         acceleration[:, blind] = np.gradient(rate[:, blind], signals.time, axis=0)
-    elif config.noise.velocity_age:     # velocities are older, too
-        course = CubicHermiteSpline(signals.time, velocity, acceleration)
-        later = np.clip(signals.time + config.noise.velocity_age, *signals.time[[0, -1]])
-        velocity, acceleration = course(later), course(later, 1)
     samples = Samples(signals.time, signals.position[:, order] * scale + offset, velocity,
                       acceleration, effort, rate, *_base(signals, model, config))
     return samples if drive is None else _deflected(samples, drive(samples))
+
+
+def _later(signals: Signals, values: np.ndarray, age: float) -> np.ndarray:
+    """Return what is said later by its age [s]: readings of the positions' own instants."""
+    known = np.isfinite(values).all(axis=0) & (age != 0.0)
+    values[:, known] = CubicSpline(signals.time, values[:, known])(
+        np.clip(signals.time + age, *signals.time[[0, -1]]))
+    return values
 
 
 def _deflected(samples: Samples, deflection: np.ndarray) -> Samples:
