@@ -309,8 +309,9 @@ class Linearization:
             yield one('position_offset', along(m.shifted, np.eye(len(self.limit))[j]),
                       joint=self.model.joint_names[j])
         if self.known.any():
-            yield from xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
+            x, y, z = xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
                 (c.center_of_mass_offset + h * x).tolist())), DEVIATIONS['center_of_mass'].healthy)
+            yield from (x, y, replace(z, healthy=PARAMETRIC.com_height))
         if not self.soles:
             yield one('foot_radius', lambda c, x: replace(
                 c, feet=tuple(foot.rolled(h * x) for foot in c.feet)))

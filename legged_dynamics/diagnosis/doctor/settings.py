@@ -154,6 +154,7 @@ class ParametricFaultSettings:
     stated_armature: float = 0.1    # of a stated rotor inertia: its deviation
     stated_friction: float = 0.3    # of stated dry friction: its deviation, at swing_speed, too
     wrong_armature: float = 0.6     # of a stated rotor inertia: its smallest fault
+    com_height: float = 0.02    # of the height: sampled accelerometers miss landings
     friction_spread: float = 0.015  # of the effort limit, from joint to joint
     damping_spread: float = 0.003   # of the effort limit per rad/s, from joint to joint
     common_gain: float = 0.3    # deviation of the gain of all efforts
