@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import minimum_filter1d
 
-from legged_dynamics.diagnosis.doctor.settings import TOLERANCES
+from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
 from legged_dynamics.diagnosis.identification.problem import standing_height
 from legged_dynamics.diagnosis.identification.samples import Drive, Samples, Signals, observe
@@ -115,10 +115,11 @@ class Likelihood:
         return friction + stated.value[LOAD_FRICTION] * self._usual_effort
 
     def _effort_tolerance(self, friction: np.ndarray, config: RobotConfig) -> np.ndarray:
-        """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
-        noise = config.noise.effort * self.signals.passed
+        """Return what errors, friction, noise leave of healthy efforts, (nj,) [N m or N]."""
+        offset = DEVIATIONS['effort_offset'].healthy * ActuatorModel.of(self.model, config).limit
         share = TOLERANCES.effort * self.weight * self.height / len(config.feet)
-        return np.hypot(share, np.hypot(friction, noise))
+        noise = math.hypot(share, config.noise.effort * self.signals.passed)
+        return np.sqrt(noise ** 2 + friction ** 2 + offset ** 2)
 
     # ---- kinds of evidence -----------------------------------------------------------------
 

@@ -113,6 +113,9 @@ class Linearization:
         needed = np.where(np.isfinite(self.scale), self.scale, 0.0) * (
             y - (M @ force[..., None])[..., 0])
         needed = needed[:, 6:] + np.where(self.known, self.samples.effort, 0.0)
+        # Drives yield to the torque that is needed, as slow as residuals are: the measured one's
+        # noise would explain itself by feet's places; what is faster, accelerations' errors.
+        self.loaded = replace(self.samples, effort=sosfiltfilt(low_pass.sos, needed, axis=0))
         evidence = self.likelihood.evaluate(self.config)
         typical = self._typical()
         parameters, columns, others = zip(*(
@@ -224,14 +227,11 @@ class Linearization:
             yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].healthy, self._heavier),
                    np.hstack([np.zeros((len(y), 6)), -(M[:, 6:] @ force[..., None])[..., 0]]),
                    None)
-        # Drives yield to the torque that is needed: the measured one's noise, through the change
-        # of feet's places, would explain itself.
-        loaded = replace(self.samples, effort=needed)
         for one in self._geometry():
             moved = one.apply(self.config, one.step) if one.apply else self.config
             drive = partial(one.drive, one.step) if one.drive else None
             y_moved, M_moved = self._parts(*self._observe(
-                moved, drive and (lambda _, drive=drive: drive(loaded))))
+                moved, drive and (lambda _, drive=drive: drive(self.loaded))))
             column = y_moved - y - ((M_moved - M) @ force[..., None])[..., 0]
             yield one, column / one.step, self.likelihood.evaluate(moved, drive, load).residual
 

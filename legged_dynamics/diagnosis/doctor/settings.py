@@ -115,7 +115,7 @@ DEVIATIONS = {
     'effort_scale_joint': Deviation(0.02, 0.15),
     'friction': Deviation(0.004, 0.05),
     'damping': Deviation(0.001, 0.005),
-    'effort_offset': Deviation(0.002),
+    'effort_offset': Deviation(0.003),
     'armature': Deviation(4e-5, 8e-4),
     'effort_delay': Deviation(5e-4, 5e-3),
     'velocity_delay': Deviation(5e-4, 5e-3),
