@@ -52,10 +52,9 @@ class Evidence:
 
     def repeated(self, other: Evidence) -> float:
         """
-        Return what of the log-likelihood beyond another's only repeats itself.
+        Return what of the log-likelihood beyond another's only repeats itself, as strides do.
 
-        Tolerances are of independent blocks. What a kind gains is divided by the noise that is
-        left at this change's frequencies, as of strides, over theirs.
+        What a kind gains is divided by the noise left at this change's frequencies, over the mean.
         """
         total = 0.0
         for kind in self.squares.keys() & other.squares.keys():
@@ -197,8 +196,7 @@ class Likelihood:
         """
         Return certainty of contact (n, nf) and residual speed (n, nf, 3) of feet without efforts.
 
-        The speed of the ground is the one on which most feet agree, two at least. A foot that
-        differs swings, which costs the same however fast it is.
+        The ground's speed is that of most feet, two at least; a swing costs the same at any speed.
         """
         scale = np.hypot(
             TOLERANCES.widening * TOLERANCES.speed * self.height,

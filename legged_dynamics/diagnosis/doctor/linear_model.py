@@ -4,8 +4,8 @@
 Residual of the equations of motion, linear in small errors of a robot's description and sensors.
 
 The contact forces are eliminated: of a foot in the air they are zero, of one on the ground
-unknown; so is the dry friction of a joint that hardly turns. Residual and columns go through one
-low-pass after the elimination, so that impacts and filters do not look like delays.
+unknown; so are an end stop's torque and dry friction of a joint that hardly turns. Then all goes
+through one low-pass, so that impacts and filters do not look like delays.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Legendre
@@ -297,8 +297,9 @@ class Linearization:
         def along(apply: Callable, e: np.ndarray) -> Apply:
             return lambda c, x: apply(c, x * e)
 
-        def xyz(kind: str, apply: Callable, healthy: float, step: float = 0.01) -> list[Parameter]:
-            return [Parameter(kind, '', healthy, along(apply, e), step) for e in np.eye(3)]
+        def xyz(kind: str, apply: Callable, healthy: Any, step: float = 0.01) -> list[Parameter]:
+            return [Parameter(kind, '', size, along(apply, e), step)
+                    for e, size in zip(np.eye(3), np.broadcast_to(healthy, 3))]
 
         if not self.soles:
             yield from self._drives()
@@ -309,9 +310,9 @@ class Linearization:
             yield one('position_offset', along(m.shifted, np.eye(len(self.limit))[j]),
                       joint=self.model.joint_names[j])
         if self.known.any():
-            x, y, z = xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
-                (c.center_of_mass_offset + h * x).tolist())), DEVIATIONS['center_of_mass'].healthy)
-            yield from (x, y, replace(z, healthy=PARAMETRIC.com_height))
+            yield from xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
+                (c.center_of_mass_offset + h * x).tolist())), [
+                    *2 * [DEVIATIONS['center_of_mass'].healthy], PARAMETRIC.com_height])
         if not self.soles:
             yield one('foot_radius', lambda c, x: replace(
                 c, feet=tuple(foot.rolled(h * x) for foot in c.feet)))
@@ -346,8 +347,6 @@ class Linearization:
         unsure = np.sqrt(np.mean(np.square(self.unsure * self.limit)))
         return math.hypot(DEVIATIONS[kind].healthy, float(unsure / max(rate, 1e-9)),
                           PARAMETRIC.jitter * self.signals.jitter)
-
-    # ---- corrections -----------------------------------------------------------------------
 
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
         mass = config.payload.mass + config.apply_to(self.model).total_mass * x

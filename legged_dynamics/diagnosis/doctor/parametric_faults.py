@@ -125,11 +125,7 @@ class ParametricFaults:
                                       max(int(0.25 / cut / dt), 1))
 
     def compare(self, config: RobotConfig) -> list[Candidate]:
-        """
-        Return the faults beyond a healthy robot's small errors, most likely first.
-
-        Ranks are of a fault and small errors, by torques alone.
-        """
+        """Return faults beyond healthy small errors, likeliest first, ranked by torques alone."""
         linear = self._linear = Linearization(
             self._signals, self._likelihood, self._corrector, config).linear_model(self._filter)
         healthy = healthy_covariance(linear.parameters)
@@ -170,12 +166,10 @@ class ParametricFaults:
 
     def _too_small(self, kind: str, x: np.ndarray) -> bool:
         """Tell whether a fault is within what is known, or a mass that of another robot."""
-        if kind in OF_SCALE:
-            scale = abs(float(np.mean(x)))
+        if kind in (*OF_SCALE, 'effort_drift'):     # a gain that is constant does not drift
+            scale = abs(_drift(x) if kind == 'effort_drift' else float(np.mean(x)))
             return scale < PARAMETRIC.least_scale_error or (
                 kind == 'total_mass' and scale > PARAMETRIC.largest_mass_error)
-        if kind == 'effort_drift':      # a gain that is constant is none
-            return abs(_drift(x)) < PARAMETRIC.least_scale_error
         return kind == 'armature' and all(
             abs(size) < PARAMETRIC.wrong_armature * stated
             for size, (_, stated) in zip(x, self._linear.typical))
@@ -224,8 +218,7 @@ class ParametricFaults:
             return (f'The rotors are heavier than the YAML says, by {sizes} kg m^2 at the joints '
                     'from the hip on (armature).')
         if kind == 'elasticity':
-            return ('Links are behind their motors in proportion to the torque: the drives are '
-                    'elastic.')
+            return 'Links are behind their motors in proportion to the torque: elastic drives.'
         if kind == 'play':
             return 'Links are behind their motors by the sign of the torque: the drives have play.'
         if kind == 'effort_drift':
@@ -242,9 +235,9 @@ class ParametricFaults:
             return (f'The stamps of the IMU are {1e3 * abs(first):.1f} ms '
                     f'{"later" if first > 0.0 else "earlier"} than those of the joints at one '
                     'instant.')
-        if kind in _LATE:
-            return (f'{_LATE[kind]} are {1e3 * abs(first):.1f} ms '
-                    f'{"older" if first > 0.0 else "newer"} '
+        if kind in ('effort_delay', 'velocity_delay'):
+            what = 'Torques' if kind == 'effort_delay' else 'Velocities'
+            return (f'{what} are {1e3 * abs(first):.1f} ms {"older" if first > 0.0 else "newer"} '
                     'than the positions that they come with.')
         if kind == 'effort_scale':
             return (f'All efforts read {1.0 + float(np.mean(x)):.3g} times what they are: motor '
@@ -291,6 +284,5 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     return found
 
 
-_LATE = {'effort_delay': 'Torques', 'velocity_delay': 'Velocities'}
 _SUBJECTS = {'total_mass': 'base', 'center_of_mass': 'base', 'imu_mount': 'imu',
              'clock_offset': 'imu', 'foot_radius': 'feet'}      # others: joint_states

@@ -212,8 +212,7 @@ def filtered(log: SensorLog, band: float = FILTER.band, spacing: float | None = 
     imu_time, gyro, gyro_rate, accelerometer, missed, orientation = _imu_signals(log, zero, band)
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
                    imu_time, gyro, gyro_rate, accelerometer, missed, orientation, band,
-                   1.0 / period,
-                   math.hypot(*(_jitter(one) for one in (joints, log.imu) if one)))
+                   1.0 / period, math.hypot(*(_jitter(one) for one in (joints, log.imu) if one)))
 
 
 def _jitter(log: JointLog | ImuLog) -> float:
