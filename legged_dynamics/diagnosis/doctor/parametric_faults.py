@@ -145,7 +145,7 @@ class ParametricFaults:
             moved = np.flatnonzero(np.diag(extra))
             evidence = (evidence - nothing) / noise.dependence(x - usual)
             evidence -= self._short + (
-                PRIOR.joint_gain if kind == 'effort_scale_joint' else PRIOR.frequent)
+                PRIOR.yielding if kind in ('elasticity', 'play') else PRIOR.frequent)
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):

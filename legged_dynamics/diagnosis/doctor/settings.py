@@ -48,7 +48,7 @@ class PriorSettings:
 
     single: float = 9.0         # any single fault: one robot in e^9 = 8000 has it
     frequent: float = 5.0       # a kind of parametric fault that many robots have
-    joint_gain: float = 4.0     # one wrong torque constant: a robot has many
+    yielding: float = 30.0      # drives that are elastic or have play: feet that creep look alike
     short_recording: float = 8.0    # in addition, where a model's errors repeat few times
     shortest: float = 10.0      # s of recording below which it counts as short
     variant: float = 1.0        # in addition: efforts alone, or one of many orders and units
