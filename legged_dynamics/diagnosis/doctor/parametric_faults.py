@@ -144,8 +144,7 @@ class ParametricFaults:
             evidence, x = noise.marginal(healthy + extra)
             moved = np.flatnonzero(np.diag(extra))
             evidence = (evidence - nothing) / noise.dependence(x - usual)
-            evidence -= self._short + (
-                PRIOR.yielding if kind in ('elasticity', 'play') else PRIOR.frequent)
+            evidence -= self._short + DEVIATIONS.get(kind, Deviation(0.0)).odds
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):

@@ -48,7 +48,6 @@ class PriorSettings:
 
     single: float = 9.0         # any single fault: one robot in e^9 = 8000 has it
     frequent: float = 5.0       # a kind of parametric fault that many robots have
-    yielding: float = 30.0      # drives that are elastic or have play: feet that creep look alike
     short_recording: float = 8.0    # in addition, where a model's errors repeat few times
     shortest: float = 10.0      # s of recording below which it counts as short
     variant: float = 1.0        # in addition: efforts alone, or one of many orders and units
@@ -106,13 +105,15 @@ class Deviation(NamedTuple):
 
     healthy: float
     faulty: float | None = None     # None: no fault of its own
+    odds: float = PriorSettings.frequent    # nats, log of the prior odds against the fault
 
 
-# By kind of parameter. Friction, damping, offsets of effort and rotor inertia: parts of the
+# By kind of parameter. A robot has many torque constants, and feet that creep look like drives
+# that yield. Friction, damping, offsets of effort and rotor inertia: parts of the
 # effort limit; lengths: of the height; mass: of itself; drift: of efforts, from the first to the
 # last; elasticity: rad at the effort limit; play: rad; else SI units.
 DEVIATIONS = {
-    'effort_scale_joint': Deviation(0.02, 0.15),
+    'effort_scale_joint': Deviation(0.02, 0.15, 4.0),
     'friction': Deviation(0.004, 0.05),
     'damping': Deviation(0.001, 0.005),
     'effort_offset': Deviation(0.003),
@@ -125,8 +126,8 @@ DEVIATIONS = {
     'total_mass': Deviation(0.002, 0.2),
     'clock_offset': Deviation(5e-4, 0.02),
     'effort_drift': Deviation(0.02, 0.15),
-    'elasticity': Deviation(0.002, 0.05),
-    'play': Deviation(0.001, 0.02),
+    'elasticity': Deviation(0.002, 0.05, 30.0),
+    'play': Deviation(0.001, 0.02, 30.0),
     'foot_radius': Deviation(0.01, 0.05)}
 
 
