@@ -9,6 +9,7 @@ example-robot-data (PyPI), by LEGGED_ROBOT_DATA or where pip has put them.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 import sys
@@ -21,6 +22,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from benchmarks.actuators import add_unitree, healthy_motions
+from benchmarks.actuators import healthy as healthy_scenario
 from benchmarks.planted_faults import (
     TRANSPORT_NS,
     RecordedRobot,
@@ -31,10 +34,15 @@ from benchmarks.planted_faults import (
     unforeseen,
     with_gains,
 )
+from benchmarks.zoo.cache import recording
+from benchmarks.zoo.foreign import FOREIGN
+from benchmarks.zoo.recording import Recording
+from benchmarks.zoo.robots import MissingRobot
+from benchmarks.zoo.scenarios import SCENARIOS, DisturbedScenario
 from legged_dynamics.diagnosis.doctor.examination import examine
 from legged_dynamics.diagnosis.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.dynamics.kinematics import frame_poses
-from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.exceptions import LeggedDynamicsError, SimulationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
@@ -54,6 +62,8 @@ _ANYMAL = (('LF', 'RF', 'LH', 'RH'), '{}_FOOT', ('{}_HAA', '{}_HFE', '{}_KFE'))
 _SAME = ((0.0, 0.8, -1.6),) * 4
 _X = ((0.0, 0.75, -1.5),) * 2 + ((0.0, -0.75, 1.5),) * 2
 OTHERS = {
+    'a1': ('a1_description/urdf/a1.urdf', _UNITREE, _SAME, 0.02),
+    'b2': ('b2_description/urdf/b2_description.urdf', _UNITREE, _SAME, 0.032),
     'go2': ('go2_description/urdf/go2.urdf', _UNITREE, _SAME, 0.022),
     'hyq': ('hyq_description/robots/hyq_no_sensors.urdf', _HYQ, _X, 0.021),
     'b1': ('b1_description/urdf/b1.urdf', _UNITREE, _SAME, 0.03),
@@ -62,20 +72,27 @@ OTHERS = {
 }
 
 
-def data_folder() -> Path | None:
-    """Return the robots of example-robot-data: LEGGED_ROBOT_DATA, or where pip put them."""
+# Of other descriptions.
+FOLDERS: list[Path] = []
+
+
+def data_folders() -> list[Path]:
+    """Return the robots of example-robot-data, LEGGED_ROBOT_DATA or where pip put them, others."""
     import site
     places = [os.environ.get('LEGGED_ROBOT_DATA', '')]
     places += [f'{folder}/cmeel.prefix/share/example-robot-data/robots'
                for folder in (*site.getsitepackages(), *sys.path)]
-    return next((Path(place) for place in places if place and Path(place).is_dir()), None)
+    return [*(Path(place) for place in places if place and Path(place).is_dir()), *FOLDERS]
+
+
+def _file(name: str) -> Path | None:
+    return next((folder / OTHERS[name][0] for folder in data_folders()
+                 if (folder / OTHERS[name][0]).is_file()), None)
 
 
 def available(names: tuple[str, ...] = ('go2', 'hyq')) -> list[str]:
     """Return our robots, and those of the others that are installed."""
-    folder = data_folder()
-    return [*OURS, *(name for name in names
-                     if folder is not None and (folder / OTHERS[name][0]).is_file())]
+    return [*OURS, *(name for name in names if _file(name))]
 
 
 def plant_of(name: str) -> tuple[Plant, dict]:
@@ -84,9 +101,9 @@ def plant_of(name: str) -> tuple[Plant, dict]:
         yaml, urdf = robot_files(name)
         parameters = read_parameter_file(yaml)
         return Plant.from_parameters(parameters, urdf.read_text()), parameters
-    file, (legs, foot, joints), pose, radius = OTHERS[name]
+    _, (legs, foot, joints), pose, radius = OTHERS[name]
     feet = [foot.format(leg) for leg in legs]
-    text = _bare(Path(data_folder() / file).read_text(), feet, radius)
+    text = _bare(_file(name).read_text(), feet, radius)
     model = RobotModel.from_urdf(text)
     names = [joint.format(leg) for leg in legs for joint in joints]
     q = np.zeros(model.nq)
@@ -238,48 +255,52 @@ ODD = ('slope', 'across', 'payload', 'mass_error', 'push', 'stair', 'stairs', 't
        'belly', 'fault', 'sink', 'arm')
 
 
-def healthy_walks(words: list[str], drawn: int) -> Iterator[tuple[str, Any]]:
-    """Yield names and recordings of the zoo's healthy walks on level ground, and of drawn ones."""
-    from benchmarks.actuators import healthy_motions
-    from benchmarks.zoo.cache import recording
-    from benchmarks.zoo.foreign import FOREIGN
-    from benchmarks.zoo.scenarios import SCENARIOS, DisturbedScenario
+def healthy_walks(words: list[str], drawn: int, first: int
+                  ) -> Iterator[tuple[str, str, Recording]]:
+    """
+    Yield names, gaits and recordings of healthy walks on level ground; falls are left out.
 
+    Those of the zoo with a word in their name, all where there is none; then ``drawn`` ones from
+    the number ``first`` on.
+    """
     for name, scenario in {**SCENARIOS, **FOREIGN}.items():
         if (isinstance(scenario, DisturbedScenario) or getattr(scenario, 'friction', 0.8) < 0.8
                 or any(getattr(scenario, key, 0) for key in ODD)
                 or (words and not any(word in name for word in words))):
             continue
-        yield name, recording(name)
-    for _, made in healthy_motions(drawn, 500.0, level=True):
-        yield made.name, made
+        try:
+            yield name, getattr(scenario, 'pattern', '') or scenario.motion, recording(name)
+        except (MissingRobot, SimulationError) as error:
+            print(f'{name}: left out: {error}', file=sys.stderr, flush=True)
+    for number, made in healthy_motions(drawn, 500.0, first, level=True):
+        yield made.name, healthy_scenario(number).motion, made
 
 
-def walking_robots(words: list[str], seeds: int, drawn: int) -> int:
+def walking_robots(words: list[str], seeds: int, drawn: int, first: int) -> int:
     """
-    Print what the doctor finds in healthy walks.
+    Print what the doctor finds in healthy walks, and in the last line how many were told so.
 
     Each is told twice, by as many draws of noise: as it is, and with dry friction of 5 % of the
     effort limits that the YAML states. None stands, lifts its legs and squats as a check-up asks.
     """
-    told, robots, false = 0, set(), []
-    for name, made in healthy_walks(words, drawn):
-        for seed in range(seeds):
-            for part in (0.0, 0.05):
-                run = with_stated_friction(made, part, made.seed + seed)
-                try:
-                    said = examine(run.model, run.config, run.log).findings
-                except LeggedDynamicsError as error:
-                    print(f'{name}, {part:g}: refused: {error}', file=sys.stderr, flush=True)
-                    continue
-                told += 1
-                robots.add(made.robot)
-                found = [f'{name}, {part:g}, draw {seed}: {one.kind} {one.subject[0]}, '
-                         f'{one.sure} ({one.evidence:.1f}): {one.text}' for one in said]
-                false += found
-                print(name, part, seed, found or 'nothing', file=sys.stderr, flush=True)
-    print(f'{told} healthy walks of {len(robots)} robots, false findings: {len(false)}\n'
-          + '\n'.join(false))
+    told, robots, false, certain = 0, set(), 0, 0
+    print('| run | robot | gait | stated friction | draw | findings |\n|---|---|---|---|---|---|')
+    for name, gait, made in healthy_walks(words, drawn, first):
+        for seed, part in itertools.product(range(seeds), (0.0, 0.05)):
+            run = with_stated_friction(made, part, made.seed + seed)
+            try:
+                said = examine(run.model, run.config, run.log).findings
+            except LeggedDynamicsError as error:
+                print(f'{name}, {part:g}: refused: {error}', file=sys.stderr, flush=True)
+                continue
+            told, false = told + 1, false + bool(said)
+            certain += any(one.sure == 'certain' for one in said)
+            robots.add(made.robot)
+            print(f'| {name} | {made.robot} | {gait} | {100.0 * part:g} % | {seed} | ' + (
+                '; '.join(f'{one.kind} of {one.subject[0]}, {one.sure} ({one.evidence:.1f}): '
+                          f'{one.text}' for one in said) or 'none') + ' |', flush=True)
+    print(f'\n{told} healthy recordings of {len(robots)} robots: {false} with a finding, '
+          f'{certain} of them certain.')
     return 0
 
 
@@ -352,18 +373,19 @@ if __name__ == '__main__':
                         'each walk')
     parser.add_argument('--drawn', type=int, default=0, metavar='N', help='with --walks, as many '
                         'robots, gaits, speeds and grounds drawn at random besides')
-    parser.add_argument('--unitree', metavar='FOLDER', help="unitree_ros/robots: makers' URDFs, "
-                        'of which walks are drawn, too')
+    parser.add_argument('--first', type=int, default=0, metavar='N', help='number of the first '
+                        'that is drawn')
+    parser.add_argument('--unitree', metavar='FOLDER', help="unitree_ros/robots: makers' URDFs")
     parser.add_argument('--only', nargs='+', default=[], metavar='WORD', help='of faults without '
                         'a rule those with such a word')
     parser.add_argument('--not-built-for', type=int, metavar='SEEDS', help='print the table of '
                         'faults without a rule instead, with so many draws a robot')
     options = parser.parse_args()
+    add_unitree(options.unitree)
+    FOLDERS.append(Path(options.unitree or '.'))
     robots = options.robots or available()
     if options.walks is not None:
-        from benchmarks.actuators import add_unitree
-        add_unitree(options.unitree)
-        sys.exit(walking_robots(options.walks, options.seeds, options.drawn))
+        sys.exit(walking_robots(options.walks, options.seeds, options.drawn, options.first))
     if options.not_built_for:
         sys.exit(not_built_for(robots, options.not_built_for, options.only))
     sys.exit(defects(robots, options.defects) if options.defects

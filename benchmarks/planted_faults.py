@@ -415,11 +415,21 @@ def dry_friction(position: np.ndarray, limit: np.ndarray) -> np.ndarray:
     return found
 
 
+def _late(p: RecordedRobot, values: np.ndarray, seconds: float) -> np.ndarray:
+    t = 1e-9 * (p.log.joints.stamp_ns - p.log.joints.stamp_ns[0])
+    return np.stack([np.interp(t - seconds, t, column) for column in values.T], axis=1)
+
+
 def _late_effort(p: RecordedRobot, seconds: float) -> RecordedRobot:
-    log = p.log.joints
-    t = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
-    return p.joints(effort=np.stack([np.interp(t - seconds, t, column)
-                                     for column in log.effort.T], axis=1))
+    return p.joints(effort=_late(p, p.log.joints.effort, seconds))
+
+
+def _without_armature(p: RecordedRobot, joints: list[int]) -> RecordedRobot:
+    """Return a recording whose YAML leaves out the armature of some joints."""
+    stated = {joint.name: joint.armature for joint in p.config.apply_to(p.model).joints}
+    stated.update((p.log.joints.names[joint], 0.0) for joint in joints)
+    return replace(p, config=replace(p.config, armature=tuple(
+        stated[name] for name in p.config.joints or p.model.joint_names)))
 
 
 def small_defects(p: RecordedRobot) -> list[Defect]:
@@ -612,6 +622,11 @@ def unforeseen(p: RecordedRobot) -> list[Unforeseen]:
         U('springs of 1000 N m/rad in all joints, 300 on a light robot', ('elasticity',),
           lambda x: elastic(x, 1000.0 if p.model.total_mass > LIGHT else 300.0)),
         U('gain drifting to 0.85 in 6 s', ('effort_drift',), lambda x: drifting(x, 0.85, 6.0)),
+        U('gain drifting to 1.15 in 6 s', ('effort_drift',), lambda x: drifting(x, 1.15, 6.0)),
+        U('no armature of the hips in the YAML', ('armature',), lambda x: _without_armature(
+            x, [leg[0] for leg in legs])),
+        U('velocities late by 6 ms', ('velocity_delay',), lambda x: x.joints(
+            velocity=_late(x, x.log.joints.velocity, 0.006))),
         U('offset of 2 degrees of a knee', ('position_offset',),
           lambda x: _shifted(x, knee, 2.0 * degree), of(knee)),
         U('knees of two legs swapped', ('swapped_joints',),

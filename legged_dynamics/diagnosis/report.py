@@ -46,15 +46,15 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
     sections.append(ReportSection('Not judged', [
         Listing(examined.unchecked or ['Everything could be judged.'])]))
     Report(
-        f'Doctor: {name}',
-        f'Joint states of {log.extent}; ' + (
+        f'Doctor: {name}', f'Joint states of {log.extent}; ' + (
             f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
             else 'nothing wrong was found.'), sections,
         command_line(f'legged-dynamics doctor {name}'),
         verdict='' if found else ('Nothing wrong was found: no fault explains this recording '
                                   'better than a healthy robot does.'),
         warnings=[f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
-                  f'First: {found[0].text}'] if found else (), robot=name).write_page(path)
+                  f'First ({found[0].sure}): {found[0].text} {found[0].advice}'.rstrip()]
+        if found else (), robot=name).write_page(path)
 
 
 def _rms(squares: np.ndarray | None) -> str:

@@ -112,6 +112,25 @@ def test_equal_steps_are_no_evidence(name, part, draw):
     assert examine(run.model, run.config, run.log).healthy
 
 
+@pytest.mark.parametrize(('name', 'part'), [
+    ('hexapod-tripod-soft', 0.0), ('go2-pace', 0.05), ('hyq-trot-2.5mps', 0.0)])
+def test_what_sensors_miss_and_stops_bear_is_no_fault(name, part):
+    """
+    Noise of torques looked like springs, impacts between samples like another mass.
+
+    And, legs at their end stops like friction.
+    """
+    pytest.importorskip('mujoco')
+    from benchmarks.zoo.cache import recording
+    from benchmarks.zoo.robots import MissingRobot
+    try:
+        made = recording(name)
+    except MissingRobot as error:
+        pytest.skip(str(error))
+    run = with_friction_of(made, part, made.seed)
+    assert examine(run.model, run.config, run.log).healthy
+
+
 def test_swapped_legs_and_signs_show_in_a_walk_of_equal_steps():
     """What these explain is far more than what a healthy robot leaves in each step."""
     pytest.importorskip('mujoco')
@@ -195,6 +214,17 @@ def test_late_torques_are_dated_and_not_scaled():
     found, = examine(recorded.model, recorded.config, late(recorded, 5).log).findings
     assert found.kind == 'effort_delay'
     assert found.fix['noise.effort_age'] == pytest.approx(0.010, rel=0.25)
+
+
+def test_late_velocities_are_named():
+    """And the mend leaves less than half of it."""
+    recorded = healthy('anymal_class', WALK)
+    velocity = recorded.log.joints.velocity
+    faulty = recorded.joints(velocity=np.vstack([np.repeat(velocity[:1], 3, axis=0),
+                                                 velocity[:-3]]))
+    found, = examine(faulty.model, faulty.config, faulty.log).findings
+    assert found.kind == 'velocity_delay'
+    assert found.fix['noise.velocity_age'] == pytest.approx(0.006, abs=0.003)
 
 
 @pytest.mark.parametrize(('kind', 'state'), [

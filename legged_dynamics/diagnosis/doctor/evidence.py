@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import minimum_filter1d
 
-from legged_dynamics.diagnosis.doctor.settings import TOLERANCES
+from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
 from legged_dynamics.diagnosis.identification.problem import standing_height
 from legged_dynamics.diagnosis.identification.samples import Drive, Samples, Signals, observe
@@ -52,10 +52,9 @@ class Evidence:
 
     def repeated(self, other: Evidence) -> float:
         """
-        Return what of the log-likelihood beyond another's only repeats itself.
+        Return what of the log-likelihood beyond another's only repeats itself, as strides do.
 
-        Tolerances are of independent blocks. What a kind gains is divided by the noise that is
-        left at this change's frequencies, as of strides, over theirs.
+        What a kind gains is divided by the noise left at this change's frequencies, over the mean.
         """
         total = 0.0
         for kind in self.squares.keys() & other.squares.keys():
@@ -115,10 +114,11 @@ class Likelihood:
         return friction + stated.value[LOAD_FRICTION] * self._usual_effort
 
     def _effort_tolerance(self, friction: np.ndarray, config: RobotConfig) -> np.ndarray:
-        """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
-        noise = config.noise.effort * self.signals.passed
+        """Return what errors, friction, noise leave of healthy efforts, (nj,) [N m or N]."""
+        offset = DEVIATIONS['effort_offset'].healthy * ActuatorModel.of(self.model, config).limit
         share = TOLERANCES.effort * self.weight * self.height / len(config.feet)
-        return np.hypot(share, np.hypot(friction, noise))
+        noise = math.hypot(share, config.noise.effort * self.signals.passed)
+        return np.sqrt(noise ** 2 + friction ** 2 + offset ** 2)
 
     # ---- kinds of evidence -----------------------------------------------------------------
 
@@ -126,12 +126,11 @@ class Likelihood:
                   tolerance: np.ndarray, parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
         """Add the residual of the equations of motion; return normal forces (n, nf)."""
         W, h = self.weight, self.height
-        base = np.array([TOLERANCES.force * W] * 3 + [TOLERANCES.moment * W * h] * 3)
         known = samples.has_effort
         joint = np.where(known, tolerance, np.inf)
-        scale = np.concatenate([base, joint])
+        scale = np.hstack([wrench_tolerance(samples, W, h), np.tile(joint, (len(samples.up), 1))])
         y = eq.unexplained(samples) / scale
-        M = eq.of_forces / scale[:, None]
+        M = eq.of_forces / scale[..., None]
         MT = M.transpose(0, 2, 1)
         ridge = (5.0 * W) ** -2 * np.eye(M.shape[2])
         force = np.linalg.solve(MT @ M + ridge, MT @ y[..., None])[..., 0]
@@ -197,8 +196,7 @@ class Likelihood:
         """
         Return certainty of contact (n, nf) and residual speed (n, nf, 3) of feet without efforts.
 
-        The speed of the ground is the one on which most feet agree, two at least. A foot that
-        differs swings, which costs the same however fast it is.
+        The ground's speed is that of most feet, two at least; a swing costs the same at any speed.
         """
         scale = np.hypot(
             TOLERANCES.widening * TOLERANCES.speed * self.height,
@@ -251,6 +249,13 @@ class Likelihood:
         return Evidence(self.signals.time[self._start], squares,
                         {kind: d for kind, (_, d) in parts.items()},
                         np.concatenate(stacked), np.concatenate(weights), load, scaled)
+
+
+def wrench_tolerance(samples: Samples, weight: float, height: float) -> np.ndarray:
+    """Return what a healthy robot leaves of the base's equations, (n, 6) [N, N m]."""
+    force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * samples.missed)
+    moment = np.full(len(force), TOLERANCES.moment * weight * height)
+    return np.stack(3 * [force] + 3 * [moment], axis=1)
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:

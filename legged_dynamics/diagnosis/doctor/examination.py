@@ -35,8 +35,8 @@ from legged_dynamics.model.robot_model import RobotModel
 # Faults that no setting corrects, so that what is left of them hides smaller ones.
 WITHOUT_MEND = (FRICTION, 'elasticity', 'play', 'effort_drift')
 # Faults that change torques, or the masses that they are compared with.
-OF_TORQUES = (*WITHOUT_MEND, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
-              'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
+OF_TORQUES = (*WITHOUT_MEND, 'armature', 'effort_delay', 'velocity_delay', 'effort_scale',
+              'effort_scale_joint', 'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,12 +184,7 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
                if (kind := one.finding.kind) not in OF_SCALE or kind in said
                or not said & set(OF_SCALE)]
     ordered = _counted_once(likelihood, [one for one in plain if one is not None], config, now)
-    # What explains less than feet that creep is no finding either.
-    creep = max([SEARCH.least, *(
-        one.finding.evidence for one in by_size if one.finding.kind in _YIELDING
-        and one.finding.evidence <= SEARCH.yielding)])
-    worth = [one for one in by_size if one.finding.evidence > (
-        SEARCH.yielding if one.finding.kind in _YIELDING else creep)]
+    worth = [one for one in by_size if one.finding.evidence > SEARCH.least]
     # A large one shows in all evidence; these two have no configuration to show it with.
     if worth and worth[0].finding.kind not in (FRICTION, 'effort_drift'):
         worth[:SEARCH.compared] = [replace(one, rank=max(one.rank, likelihood.evaluate(
@@ -198,9 +193,8 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
         if largest.rank > max(SEARCH.large, worth[0].rank):
             kind = largest.finding.kind
             worth = by_size = [largest, *(
-                one for one in worth if one.finding.kind != kind and (
-                    one.rank > largest.rank - SEARCH.least
-                    or {kind, one.finding.kind} == set(OF_SCALE)))]
+                one for one in worth if one.finding.kind != kind
+                and one.rank > largest.rank - SEARCH.least)]
     ranks = [one.rank for one in worth[:3]]
     ranks += [one.finding.evidence for one in worth[:1] if one.finding.kind == 'effort_drift']
     if ordered and ordered[0].rank > max(ranks, default=0.0):
@@ -233,18 +227,13 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
     """Return the best candidate, with others that explain about as much, and then no fix."""
     def rival(other: Candidate) -> bool:
         one, two = best.finding, other.finding
-        scale = one.kind in OF_SCALE and two.kind in OF_SCALE and two.evidence > 0.0
         return other is not best and (one.kind, one.subject) != (two.kind, two.subject) and (
-            scale or two.evidence > one.evidence - SEARCH.least)
+            two.evidence > one.evidence - SEARCH.least)
     rivals = [other.finding for other in others if rival(other)]
     finding = best.finding
     if finding.kind in OF_SCALE and not finding.fixable:
         text = f'{APART}{finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
         return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
-    if finding.kind in _YIELDING and finding.evidence < SEARCH.one_kind:
-        return replace(best, finding=replace(
-            finding, text=f'{APART}{finding.text.rstrip(".")}; or: {_YIELDING[finding.kind]}',
-            also=tuple(other.text for other in rivals if other.kind not in _YIELDING)[:3]))
     if not rivals:
         return best
     texts = tuple(other.text.removeprefix(APART) for other in rivals)[:3]
@@ -260,8 +249,6 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
 
 _SAME_SCALE = {'effort_scale': 'The robot weighs more or less than the URDF says.',
                'total_mass': 'All efforts read too much or too little.'}
-_YIELDING = {'elasticity': 'The drives have play; or: feet creep, or sink into the ground.',
-             'play': 'The drives are elastic; or: feet creep, or sink into the ground.'}
 _UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
            False: 'Nothing is changed for it. A recording with slow and with quick swings of '
            'each leg in the air tells them apart.'}

@@ -114,8 +114,9 @@ def changes(before: RobotConfig, after: RobotConfig,
         found['robot.armature'] = [float(x) for x in after.armature]
         if not before.joints:
             found = {'robot.joints': list(joint_names), **found}
-    if after.noise.effort_age != before.noise.effort_age:
-        found['noise.effort_age'] = float(after.noise.effort_age)
+    for name in ('effort_age', 'velocity_age'):
+        if (age := getattr(after.noise, name)) != getattr(before.noise, name):
+            found[f'noise.{name}'] = float(age)
     for foot, other in zip(after.feet, before.feet):
         if foot.radius != other.radius:
             found['robot.foot_radius'] = float(foot.radius)
@@ -169,11 +170,10 @@ class Corrector:
                     c = c.with_joint(name, self.names, values)
         return replace(config, sensors=_simplest(c))
 
-    def shifted(self, config: RobotConfig, joint: int, offset: float) -> RobotConfig:
-        """Add an offset [rad] to a joint's position, on top of the configured one."""
+    def shifted(self, config: RobotConfig, offset: np.ndarray) -> RobotConfig:
+        """Add offsets (nj,) [rad] to the joints' positions, on top of the configured ones."""
         c = config.sensors
-        values = c.per_joint('position_offset', self.names, 0.0)
-        values[joint] += offset
+        values = c.per_joint('position_offset', self.names, 0.0) + offset
         return replace(config, sensors=c.with_joint('position_offset', self.names, values))
 
     def turned(self, config: RobotConfig, signed: np.ndarray) -> RobotConfig:

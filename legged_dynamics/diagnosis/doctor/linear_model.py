@@ -4,8 +4,8 @@
 Residual of the equations of motion, linear in small errors of a robot's description and sensors.
 
 The contact forces are eliminated: of a foot in the air they are zero, of one on the ground
-unknown; so is the dry friction of a joint that hardly turns. Residual and columns go through one
-low-pass after the elimination, so that impacts and filters do not look like delays.
+unknown; so are an end stop's torque and dry friction of a joint that hardly turns. Then all goes
+through one low-pass, so that impacts and filters do not look like delays.
 """
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Legendre
 from scipy.signal import sosfiltfilt
 
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Likelihood, wrench_tolerance
 from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, legs_of
 from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, PARAMETRIC, TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
@@ -113,6 +113,9 @@ class Linearization:
         needed = np.where(np.isfinite(self.scale), self.scale, 0.0) * (
             y - (M @ force[..., None])[..., 0])
         needed = needed[:, 6:] + np.where(self.known, self.samples.effort, 0.0)
+        # Drives yield to the torque that is needed, as slow as residuals are: the measured one's
+        # noise would explain itself by feet's places; what is faster, accelerations' errors.
+        self.loaded = replace(self.samples, effort=sosfiltfilt(low_pass.sos, needed, axis=0))
         evidence = self.likelihood.evaluate(self.config)
         typical = self._typical()
         parameters, columns, others = zip(*(
@@ -139,28 +142,31 @@ class Linearization:
         return s, motion_equations(model, feet_table(model, config.feet), s)
 
     def _tolerances(self) -> np.ndarray:
-        """Return the tolerances of wrench and efforts, (6 + nj,), infinite where unknown."""
+        """Return the tolerances of wrench and efforts, (n, 6 + nj), infinite where unknown."""
         W, h = self.likelihood.weight, self.likelihood.height
         noise = self.config.noise.effort * self.signals.passed
         effort = np.where(self.known, np.hypot(
             TOLERANCES.effort * W * h / len(self.config.feet), noise), np.inf)
-        return np.concatenate([[TOLERANCES.force * W] * 3, [TOLERANCES.moment * W * h] * 3,
-                               effort])
+        return np.hstack([wrench_tolerance(self.samples, W, h),
+                          np.tile(effort, (len(self.samples.time), 1))])
 
     def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:
         """Return what forces must explain (n, 6 + nj) and how they enter, in tolerances."""
-        return eq.unexplained(s) / self.scale, eq.of_forces / self.scale[:, None]
+        return eq.unexplained(s) / self.scale, eq.of_forces / self.scale[..., None]
 
     # ---- elimination of what is unknown ----------------------------------------------------
 
-    def _friction_at_rest(self) -> np.ndarray:
-        """Return how the friction of joints that hardly turn enters, (n, 6 + nj, nj)."""
+    def _held(self) -> np.ndarray:
+        """Return how end stops and friction of joints that hardly turn enter, (n, 6 + nj, nj)."""
         s = self.samples
         n, nj = s.position.shape
-        sticks = 1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2
-        stuck = np.zeros((n, 6 + nj, nj))
-        stuck[:, range(6, 6 + nj), range(nj)] = sticks * self.friction / self.scale[6:]
-        return stuck
+        sticks = self.friction * (1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2)
+        low, high = self.model.position_limits.T
+        stopped = np.minimum(s.position - low, high - s.position) < PARAMETRIC.stop
+        held = np.zeros((n, 6 + nj, nj))
+        held[:, range(6, 6 + nj), range(nj)] = np.where(
+            stopped, self.limit, sticks) / self.scale[:, 6:]
+        return held
 
     def _eliminate(self, y: np.ndarray, M: np.ndarray, rest: float
                    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -174,7 +180,7 @@ class Linearization:
         W = self.likelihood.weight
         up = np.einsum('nfi,ni->nf', self.equations.points, self.samples.up)
         n, nj, feet = len(y), len(self.limit), up.shape[1]
-        unknown = np.concatenate([M, self._friction_at_rest()], axis=2)
+        unknown = np.concatenate([M, self._held()], axis=2)
         back, size = unknown.transpose(0, 2, 1), M.shape[2] // feet
 
         def solution(air: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -215,7 +221,7 @@ class Linearization:
         for parameter, values in self._torques(needed, typical):
             column = np.zeros(y.shape)
             for j, value in values.items():
-                column[:, 6 + j] = value / self.scale[6 + j]
+                column[:, 6 + j] = value / self.scale[:, 6 + j]
             yield parameter, column, None
         if self.known.any():
             yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].healthy, self._heavier),
@@ -224,7 +230,8 @@ class Linearization:
         for one in self._geometry():
             moved = one.apply(self.config, one.step) if one.apply else self.config
             drive = partial(one.drive, one.step) if one.drive else None
-            y_moved, M_moved = self._parts(*self._observe(moved, drive))
+            y_moved, M_moved = self._parts(*self._observe(
+                moved, drive and (lambda _, drive=drive: drive(self.loaded))))
             column = y_moved - y - ((M_moved - M) @ force[..., None])[..., 0]
             yield one, column / one.step, self.likelihood.evaluate(moved, drive, load).residual
 
@@ -258,8 +265,8 @@ class Linearization:
                     ('effort_offset', None, np.full(len(needed), limit[j]), 0.0)):
                 yield Parameter(kind, names[j], math.hypot(DEVIATIONS[kind].healthy, common),
                                 apply, common=common), {j: value}
-        for k, (alike, (_, stated)) in enumerate(zip(self._alike(), typical)):
-            yield Parameter('armature', str(k), math.hypot(
+        for alike, (_, stated) in zip(self._alike(), typical):
+            yield Parameter('armature', '', math.hypot(
                 DEVIATIONS['armature'].healthy, PARAMETRIC.stated_armature * stated),
                 self._joint_list('armature', 'armature', alike)), {
                     j: limit[j] * s.acceleration[:, j] for j in alike}
@@ -287,19 +294,25 @@ class Linearization:
         def one(kind: str, apply: Apply, step: float = 0.01, joint: str = '') -> Parameter:
             return Parameter(kind, joint, DEVIATIONS[kind].healthy, apply, step)
 
-        def xyz(kind: str, apply: Callable, healthy: float, step: float = 0.01) -> list[Parameter]:
-            return [Parameter(kind, '', healthy, partial(lambda e, c, x: apply(c, x * e), e), step)
-                    for e in np.eye(3)]
+        def along(apply: Callable, e: np.ndarray) -> Apply:
+            return lambda c, x: apply(c, x * e)
+
+        def xyz(kind: str, apply: Callable, healthy: Any, step: float = 0.01) -> list[Parameter]:
+            return [Parameter(kind, '', size, along(apply, e), step)
+                    for e, size in zip(np.eye(3), np.broadcast_to(healthy, 3))]
 
         if not self.soles:
             yield from self._drives()
+        yield one('velocity_delay', lambda c, x: replace(c, noise=replace(
+            c.noise, velocity_age=c.noise.velocity_age + x)), math.copysign(
+                2e-3, 0.01 - self.config.noise.velocity_age))
         for j in [j for _, joints in self.legs for j in joints]:
-            yield one('position_offset', partial(lambda j, c, x: m.shifted(c, j, x), j),
+            yield one('position_offset', along(m.shifted, np.eye(len(self.limit))[j]),
                       joint=self.model.joint_names[j])
         if self.known.any():
-            x, y, z = xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
-                (c.center_of_mass_offset + h * x).tolist())), DEVIATIONS['center_of_mass'].healthy)
-            yield from (x, y, replace(z, healthy=PARAMETRIC.com_height))
+            yield from xyz('center_of_mass', lambda c, x: replace(c, center_of_mass_offset=tuple(
+                (c.center_of_mass_offset + h * x).tolist())), [
+                    *2 * [DEVIATIONS['center_of_mass'].healthy], PARAMETRIC.com_height])
         if not self.soles:
             yield one('foot_radius', lambda c, x: replace(
                 c, feet=tuple(foot.rolled(h * x) for foot in c.feet)))
@@ -313,19 +326,19 @@ class Linearization:
 
     def _drives(self) -> Iterator[Parameter]:
         """Yield springs between motors and links, and play, which turns with the torque."""
-        def parameter(kind: str, joints: list[int], joint: str, shape: Callable,
-                      seen: bool = True) -> Parameter:
+        def parameter(kind: str, joints: list[int], shape: Callable, seen: bool = True
+                      ) -> Parameter:
             rigid = np.setdiff1d(range(len(self.limit)), joints)
 
             def drive(x: float, s: Samples) -> np.ndarray:
                 turned = x * shape(np.where(s.has_effort, s.effort, 0.0) / self.limit)
                 turned[:, rigid] = 0.0
                 return np.stack([turned, seen * np.gradient(turned, s.time, axis=0)])
-            return Parameter(kind, joint, DEVIATIONS[kind].healthy, step=1e-3, drive=drive)
-        for k, alike in enumerate(self._alike()):
-            yield parameter('elasticity', alike, str(k), lambda load: load)
+            return Parameter(kind, '', DEVIATIONS[kind].healthy, step=1e-3, drive=drive)
+        for alike in self._alike():
+            yield parameter('elasticity', alike, lambda load: load)
         for seen in (True, False) if self.known.any() else ():  # by velocities, or too short
-            yield parameter('play', [j for alike in self._alike() for j in alike], '',
+            yield parameter('play', [j for alike in self._alike() for j in alike],
                             lambda load: 0.5 * np.tanh(load / PARAMETRIC.firm), seen)
 
     def _delay(self, kind: str) -> float:
@@ -334,8 +347,6 @@ class Linearization:
         unsure = np.sqrt(np.mean(np.square(self.unsure * self.limit)))
         return math.hypot(DEVIATIONS[kind].healthy, float(unsure / max(rate, 1e-9)),
                           PARAMETRIC.jitter * self.signals.jitter)
-
-    # ---- corrections -----------------------------------------------------------------------
 
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
         mass = config.payload.mass + config.apply_to(self.model).total_mass * x

@@ -125,11 +125,7 @@ class ParametricFaults:
                                       max(int(0.25 / cut / dt), 1))
 
     def compare(self, config: RobotConfig) -> list[Candidate]:
-        """
-        Return the faults beyond a healthy robot's small errors, most likely first.
-
-        Ranks are of a fault and small errors, by torques alone.
-        """
+        """Return faults beyond healthy small errors, likeliest first, ranked by torques alone."""
         linear = self._linear = Linearization(
             self._signals, self._likelihood, self._corrector, config).linear_model(self._filter)
         healthy = healthy_covariance(linear.parameters)
@@ -148,7 +144,7 @@ class ParametricFaults:
             evidence, x = noise.marginal(healthy + extra)
             moved = np.flatnonzero(np.diag(extra))
             evidence = (evidence - nothing) / noise.dependence(x - usual)
-            evidence -= self._short + _prior(kind, x[moved])
+            evidence -= self._short + DEVIATIONS.get(kind, Deviation(0.0)).odds
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):
@@ -169,12 +165,10 @@ class ParametricFaults:
 
     def _too_small(self, kind: str, x: np.ndarray) -> bool:
         """Tell whether a fault is within what is known, or a mass that of another robot."""
-        if kind in OF_SCALE:
-            scale = abs(float(np.mean(x)))
+        if kind in (*OF_SCALE, 'effort_drift'):     # a gain that is constant does not drift
+            scale = abs(_drift(x) if kind == 'effort_drift' else float(np.mean(x)))
             return scale < PARAMETRIC.least_scale_error or (
                 kind == 'total_mass' and scale > PARAMETRIC.largest_mass_error)
-        if kind == 'effort_drift':      # a gain that is constant is none
-            return abs(_drift(x)) < PARAMETRIC.least_scale_error
         return kind == 'armature' and all(
             abs(size) < PARAMETRIC.wrong_armature * stated
             for size, (_, stated) in zip(x, self._linear.typical))
@@ -223,8 +217,7 @@ class ParametricFaults:
             return (f'The rotors are heavier than the YAML says, by {sizes} kg m^2 at the joints '
                     'from the hip on (armature).')
         if kind == 'elasticity':
-            return ('Links are behind their motors in proportion to the torque: the drives are '
-                    'elastic.')
+            return 'Links are behind their motors in proportion to the torque: elastic drives.'
         if kind == 'play':
             return 'Links are behind their motors by the sign of the torque: the drives have play.'
         if kind == 'effort_drift':
@@ -241,8 +234,9 @@ class ParametricFaults:
             return (f'The stamps of the IMU are {1e3 * abs(first):.1f} ms '
                     f'{"later" if first > 0.0 else "earlier"} than those of the joints at one '
                     'instant.')
-        if kind == 'effort_delay':
-            return (f'Torques are {1e3 * abs(first):.1f} ms {"older" if first > 0.0 else "newer"} '
+        if kind in ('effort_delay', 'velocity_delay'):
+            what = 'Torques' if kind == 'effort_delay' else 'Velocities'
+            return (f'{what} are {1e3 * abs(first):.1f} ms {"older" if first > 0.0 else "newer"} '
                     'than the positions that they come with.')
         if kind == 'effort_scale':
             return (f'All efforts read {1.0 + float(np.mean(x)):.3g} times what they are: motor '
@@ -263,14 +257,6 @@ def _drift(x: np.ndarray) -> float:
     return float(x[-PARAMETRIC.drift_degree:][::2].sum())       # even degrees end alike
 
 
-def _prior(kind: str, x: np.ndarray) -> float:
-    """Return the log of the prior odds against a fault of a kind and size x [nats]."""
-    if kind == 'effort_delay' and x[0] < 0.0:
-        # Drivers filter torques: that they are newer than positions is rare.
-        return PRIOR.single
-    return PRIOR.joint_gain if kind == 'effort_scale_joint' else PRIOR.frequent
-
-
 def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     """Return by kind and subject what a fault adds to the covariance of the parameters."""
     found: dict[tuple[str, str], np.ndarray] = {}
@@ -280,7 +266,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
         faulty = DEVIATIONS.get(one.kind, Deviation(0.0)).faulty
         if faulty is not None:
             kind = FRICTION if one.kind == 'damping' else one.kind
-            subject = _SUBJECTS.get(one.kind, one.joint)
+            subject = one.joint or _SUBJECTS.get(one.kind, 'joint_states')
             extra = found.setdefault((kind, subject), np.zeros((count, count)))
             extra[i, i] = faulty ** 2
 
@@ -297,7 +283,5 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     return found
 
 
-_SUBJECTS = {'armature': 'joint_states', 'elasticity': 'joint_states', 'play': 'joint_states',
-             'effort_drift': 'joint_states', 'effort_delay': 'joint_states', 'total_mass': 'base',
-             'center_of_mass': 'base', 'imu_mount': 'imu', 'clock_offset': 'imu',
-             'foot_radius': 'feet'}
+_SUBJECTS = {'total_mass': 'base', 'center_of_mass': 'base', 'imu_mount': 'imu',
+             'clock_offset': 'imu', 'foot_radius': 'feet'}      # others: joint_states

@@ -48,7 +48,6 @@ class PriorSettings:
 
     single: float = 9.0         # any single fault: one robot in e^9 = 8000 has it
     frequent: float = 5.0       # a kind of parametric fault that many robots have
-    joint_gain: float = 4.0     # one wrong torque constant: a robot has many
     short_recording: float = 8.0    # in addition, where a model's errors repeat few times
     shortest: float = 10.0      # s of recording below which it counts as short
     variant: float = 1.0        # in addition: efforts alone, or one of many orders and units
@@ -96,8 +95,6 @@ class SearchSettings:
     # nats (odds of 20): what has less evidence is no finding; explanations closer than that are
     # both named
     least: float = 3.0
-    yielding: float = 30.0      # nats, of drives that yield: feet that creep or sink look like it
-    one_kind: float = 45.0      # nats, of the same: whether elastic or with play
     large: float = 60.0         # nats: a larger parametric fault is judged by all evidence
     compared: int = 12          # parametric faults that are judged so
     remainder: float = 0.05     # of the largest evidence, left by its linear correction
@@ -108,26 +105,29 @@ class Deviation(NamedTuple):
 
     healthy: float
     faulty: float | None = None     # None: no fault of its own
+    odds: float = PriorSettings.frequent    # nats, log of the prior odds against the fault
 
 
-# By kind of parameter. Friction, damping, offsets of effort and rotor inertia: parts of the
+# By kind of parameter. A robot has many torque constants, and feet that creep look like drives
+# that yield. Friction, damping, offsets of effort and rotor inertia: parts of the
 # effort limit; lengths: of the height; mass: of itself; drift: of efforts, from the first to the
 # last; elasticity: rad at the effort limit; play: rad; else SI units.
 DEVIATIONS = {
-    'effort_scale_joint': Deviation(0.02, 0.15),
+    'effort_scale_joint': Deviation(0.02, 0.15, 4.0),
     'friction': Deviation(0.004, 0.05),
     'damping': Deviation(0.001, 0.005),
-    'effort_offset': Deviation(0.002),
+    'effort_offset': Deviation(0.003),
     'armature': Deviation(4e-5, 8e-4),
     'effort_delay': Deviation(5e-4, 5e-3),
+    'velocity_delay': Deviation(5e-4, 5e-3),
     'position_offset': Deviation(0.006, 0.1),
     'imu_mount': Deviation(0.004, 0.1),
     'center_of_mass': Deviation(0.006, 0.1),
     'total_mass': Deviation(0.002, 0.2),
     'clock_offset': Deviation(5e-4, 0.02),
     'effort_drift': Deviation(0.02, 0.15),
-    'elasticity': Deviation(0.002, 0.05),
-    'play': Deviation(0.001, 0.02),
+    'elasticity': Deviation(0.002, 0.05, 30.0),
+    'play': Deviation(0.001, 0.02, 30.0),
     'foot_radius': Deviation(0.01, 0.05)}
 
 
@@ -150,6 +150,7 @@ class ParametricFaultSettings:
     drift_degree: int = 3       # of the polynomial of a drifting gain over time
     resting: float = 3.0        # s that a joint rests, with the same friction
     presliding: float = 0.003   # rad that a joint turns before dry friction is full
+    stop: float = 0.02          # rad from a limit of the URDF, where an end stop bears torque
     swing_speed: float = 2.0    # rad/s of a swinging leg, at which viscous friction is stated
     stated_armature: float = 0.1    # of a stated rotor inertia: its deviation
     stated_friction: float = 0.3    # of stated dry friction: its deviation, at swing_speed, too

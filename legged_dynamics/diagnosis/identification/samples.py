@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
+from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -139,12 +139,12 @@ class Signals:
     position, velocity, acceleration, effort, rate : (n, nj) array
         Acceleration is the filtered derivative of velocity, rate that of position. NaN columns
         where nothing was measured.
-    effort_rate : (n, nj) array
-        Filtered derivative of effort.
     imu_time : (k,) array [s]
         Times of the IMU's filtered signals, by its own stamps.
     gyro, gyro_rate, accelerometer : (k, 3) array
         Angular velocity, its derivative, acceleration.
+    missed : (k,) array
+        Deviation of the acceleration by what changes too fast for its samples: impacts.
     orientation : (k, 4) array
         NaN where there is none.
     band, sample_rate : float [Hz]
@@ -161,11 +161,11 @@ class Signals:
     acceleration: np.ndarray
     effort: np.ndarray
     rate: np.ndarray
-    effort_rate: np.ndarray
     imu_time: np.ndarray
     gyro: np.ndarray
     gyro_rate: np.ndarray
     accelerometer: np.ndarray
+    missed: np.ndarray
     orientation: np.ndarray
     band: float
     sample_rate: float
@@ -205,13 +205,13 @@ def filtered(log: SensorLog, band: float = FILTER.band, spacing: float | None = 
     grid = np.arange(t[0], t[-1], period)
     q, v, tau = (_low_pass(_onto(grid, t, values[first]), band, period)
                  for values in (joints.position, joints.velocity, joints.effort))
-    a, rate, effort_rate = (np.gradient(values, period, axis=0) for values in (v, q, tau))
+    a, rate = (np.gradient(values, period, axis=0) for values in (v, q))
     step = max(int((spacing or 0.25 / band) / period), 1)
     edge = max(int(FILTER.settling / period), 1)
     keep = slice(edge, len(grid) - edge, step)
-    imu_time, gyro, gyro_rate, accelerometer, orientation = _imu_signals(log, zero, band)
+    imu_time, gyro, gyro_rate, accelerometer, missed, orientation = _imu_signals(log, zero, band)
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
-                   effort_rate[keep], imu_time, gyro, gyro_rate, accelerometer, orientation, band,
+                   imu_time, gyro, gyro_rate, accelerometer, missed, orientation, band,
                    1.0 / period, math.hypot(*(_jitter(one) for one in (joints, log.imu) if one)))
 
 
@@ -222,7 +222,7 @@ def _jitter(log: JointLog | ImuLog) -> float:
 
 
 def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ...]:
-    empty = (np.zeros(0), *[np.zeros((0, 3))] * 3, np.zeros((0, 4)))
+    empty = (np.zeros(0), *[np.zeros((0, 3))] * 3, np.zeros(0), np.zeros((0, 4)))
     imu = log.imu
     if imu is None or len(imu.stamp_ns) < 50:
         return empty
@@ -237,13 +237,17 @@ def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ..
     t = (stamp - zero) * 1e-9
     period = float(np.median(np.diff(t)))
     grid = np.arange(t[0], t[-1], period)
-    gyro, accelerometer = (_low_pass(_onto(grid, t, values[first]), band, period)
-                           for values in (imu.gyro, imu.acceleration))
+    sampled = _onto(grid, t, imu.acceleration[first])
+    gyro, accelerometer = (_low_pass(values, band, period) for values in (
+        _onto(grid, t, imu.gyro[first]), sampled))
+    # Samples of an impact have its mean no better than by what they scatter.
+    power = _low_pass(np.mean((sampled - accelerometer) ** 2, axis=1, keepdims=True), band, period)
+    missed = np.sqrt(2.0 * band * period * np.maximum(power[:, 0], 0.0))
     turn = imu.orientation[first]
     turn = turn * np.cumprod(np.where(np.sum(turn * np.roll(turn, 1, axis=0), axis=1) < 0.0, -1.0,
                                       1.0))[:, None]        # the same rotation, without jumps
     turn = _low_pass(_onto(grid, t, turn), band, period)
-    return (grid, gyro, np.gradient(gyro, period, axis=0), accelerometer,
+    return (grid, gyro, np.gradient(gyro, period, axis=0), accelerometer, missed,
             turn / np.linalg.norm(turn, axis=1, keepdims=True))
 
 
@@ -318,6 +322,8 @@ class Samples:
         Vertical in base axes, by the accelerometer and the gyro.
     up_by_orientation : (n, 3) array
         Vertical in base axes, by the IMU's orientation; NaN without.
+    missed : (n,) array
+        Deviation of the proper acceleration by impacts between samples.
 
     """
 
@@ -330,6 +336,7 @@ class Samples:
     base: np.ndarray
     up: np.ndarray
     up_by_orientation: np.ndarray
+    missed: np.ndarray
 
     @cached_property
     def has_effort(self) -> np.ndarray:
@@ -351,26 +358,29 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig,
         'position_offset', names, 0.0)
     speed = c.per_joint('velocity_scale', names, 1.0)
     place = _order(signals, c.driver_names(names, effort=True))
-    effort = signals.effort[:, place]
-    if config.noise.effort_age:     # torques are older than the positions that they come with
-        known = np.isfinite(effort).all(axis=0)
-        later = np.clip(signals.time + config.noise.effort_age, *signals.time[[0, -1]])
-        effort[:, known] = CubicHermiteSpline(
-            signals.time, effort[:, known], signals.effort_rate[:, place][:, known])(later)
+    effort = _later(signals, signals.effort[:, place], config.noise.effort_age)
     effort = (effort * c.per_joint('effort_scale', names, 1.0)
               + c.per_joint('effort_offset', names, 0.0))
     effort[:, [name in c.ignore_effort for name in names]] = np.nan
-    velocity, acceleration = signals.velocity[:, order], signals.acceleration[:, order]
+    velocity, acceleration = (_later(signals, values[:, order], config.noise.velocity_age)
+                              for values in (signals.velocity, signals.acceleration))
     rate = signals.rate[:, order] * scale
     blind = ~np.isfinite(velocity).all(axis=0)
     velocity, acceleration = velocity * speed, acceleration * speed
     if blind.any():         # a driver without velocities: from the positions
         velocity[:, blind] = rate[:, blind]
         acceleration[:, blind] = np.gradient(rate[:, blind], signals.time, axis=0)
-    base, up, attitude = _base(signals, model, config)
     samples = Samples(signals.time, signals.position[:, order] * scale + offset, velocity,
-                      acceleration, effort, rate, base, up, attitude)
+                      acceleration, effort, rate, *_base(signals, model, config))
     return samples if drive is None else _deflected(samples, drive(samples))
+
+
+def _later(signals: Signals, values: np.ndarray, age: float) -> np.ndarray:
+    """Return what is said later by its age [s]: readings of the positions' own instants."""
+    known = np.isfinite(values).all(axis=0) & (age != 0.0)
+    values[:, known] = CubicSpline(signals.time, values[:, known])(
+        np.clip(signals.time + age, *signals.time[[0, -1]]))
+    return values
 
 
 def _deflected(samples: Samples, deflection: np.ndarray) -> Samples:
@@ -395,7 +405,7 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
     n, c = len(signals.time), config.sensors
     if not signals.has_imu:     # taken as level and slow
         rest = np.tile([0.0, 0, 0, 0, 0, 0, 0, 0, GRAVITY], (n, 1))
-        return rest, rest[:, 6:] / GRAVITY, np.full((n, 3), np.nan)
+        return rest, rest[:, 6:] / GRAVITY, np.full((n, 3), np.nan), np.zeros(n)
 
     def at(values: np.ndarray) -> np.ndarray:
         t = signals.time + c.imu_delay
@@ -414,7 +424,8 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
     _vertical(signals.time, w, a, FILTER.up_time, up)
     attitude = (np.full((n, 3), np.nan) if c.ignore_orientation
                 else reported @ c.imu_matrix.T @ mount.R.T)
-    return np.hstack([w, alpha, a]), up, attitude
+    missed = abs(c.accelerometer_scale) * at(signals.missed[:, None])[:, 0]
+    return np.hstack([w, alpha, a]), up, attitude, missed
 
 
 # -------------------------------------------------------------------------------------------------
