@@ -162,7 +162,8 @@ class Linearization:
         n, nj = s.position.shape
         sticks = self.friction * (1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2)
         low, high = self.model.position_limits.T
-        stopped = np.minimum(s.position - low, high - s.position) < PARAMETRIC.stop
+        stopped = (low < high) & (
+            np.minimum(s.position - low, high - s.position) < PARAMETRIC.stop)
         held = np.zeros((n, 6 + nj, nj))
         held[:, range(6, 6 + nj), range(nj)] = np.where(
             stopped, self.limit, sticks) / self.scale[:, 6:]
