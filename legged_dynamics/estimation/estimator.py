@@ -51,7 +51,7 @@ from legged_dynamics.estimation.settings import (
     check_robot,
     robot_size,
 )
-from legged_dynamics.estimation.transmission import Transmission
+from legged_dynamics.estimation.transmission import Bending, Transmission
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig
@@ -141,6 +141,7 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
+        self._bending = Bending(config.actuators.joint_stiffness)
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None
@@ -258,6 +259,7 @@ class GroundReactionEstimator:
         if self._clock.stamp is not None:
             faults = self._check_time(stamp - self._clock.stamp)
         clock = self._clock     # after a gap another one
+        faults |= Fault.STAMPS_UNEVEN * clock.uneven
         time = clock.time_of(stamp)
         dt = 0.0 if clock.stamp is None else (time - clock.time) * 1e-9
         arrays, places = self._arrays, self._results.places
@@ -275,6 +277,9 @@ class GroundReactionEstimator:
         if self._rails is not None:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, time)
+        if self._bending.compliance > 0.0:
+            views = self._input.views
+            self._bending.correct(views.position, views.effort, dt)
         arrays.stamps[-1] = time
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
@@ -293,6 +298,8 @@ class GroundReactionEstimator:
             self._link_contacts.take(arrays.row, out)
             if self._link_contacts.found.any:
                 self._write_link_contacts(self._link_contacts.found, out)
+                if learner is not None:
+                    learner.hypotheses.on_feet = False
         out.setflags(write=False)
         if busy and learner is not None:
             self._levels.follow(learner.torque_variance)    # of a step before: no update is long
@@ -361,6 +368,9 @@ class GroundReactionEstimator:
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
+        self._bending.compliance = soft = learner.compliance
+        # A foot on springs is loaded and unloaded while its motors' torques hardly change.
+        self._settings['air_force'] = TUNED.largest_noise if soft > 0.0 else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)

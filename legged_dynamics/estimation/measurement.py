@@ -246,10 +246,15 @@ class SampleClock:
         self.stamp: int | None = None       # ns, of the last sample; `time`: that it counts for
         self.period, self.time, self._step, self._scatter = round(1e9 / rate), 0, 0, 0.0
 
+    @property
+    def uneven(self) -> bool:
+        """Whether steps between stamps change so much that these are of receipt."""
+        return self._scatter >= TUNED.scatter * self.period
+
     def time_of(self, stamp: int) -> int:
         """Return the time of a sample that comes next [ns]."""
-        scatter, stray = self._scatter, stamp - self.time - self.period
-        even = scatter < TUNED.scatter * self.period or stray > TUNED.lost * scatter
+        stray = stamp - self.time - self.period
+        even = not self.uneven or stray > TUNED.lost * self._scatter
         return stamp if even else stamp - stray + round(stray / TUNED.steady_samples)
 
     def take(self, stamp: int, time: int) -> None:

@@ -51,7 +51,8 @@ class Moving:
     """A robot whose legs swing or press, with torques by inverse dynamics and known actuators."""
 
     def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
-                 seed=3, late_velocity=0.0, noise=0.0, **parameters):
+                 seed=3, late_velocity=0.0, noise=0.0, stiffness=np.inf,
+                 **parameters):
         rng = np.random.default_rng(seed)
         self.model, self.config = quadruped(**{**UNSTATED, **parameters})
         self.model = self.config.apply_to(self.model)
@@ -59,7 +60,7 @@ class Moving:
         self.q0 = self.config.nominal_in(self.model)
         self.friction, self.armature, self.late, self.gain = friction, armature, late, gain
         self.sway, self.late_velocity = sway, late_velocity
-        self.noise = noise
+        self.noise, self.stiffness = noise, stiffness
         self.phase = rng.uniform(0.0, 6.0, NJ)
         self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
         self.size = np.full(NJ, 0.02)       # feet on the ground hardly move against each other
@@ -98,6 +99,7 @@ class Moving:
             signal.correct(v, 1.0 / RATE)
             base, _ = self.torque(t)
             _, tau = self.torque(t - self.late)
+            q = q + tau / self.stiffness        # of motors that move links through springs
             row = np.concatenate([[0.0], q, v, self.gain * tau, np.zeros(3),
                                   mount.R.T @ base.proper_acceleration])
             if learner.take(row, round(1e9 * t)):
@@ -213,6 +215,40 @@ def test_late_torques_are_found():
     assert late.effort_age > 0.002
     lines = [one.line for one in late.findings if one.fault == Fault.EFFORT_LATE]
     assert lines == [f'noise.effort_age: {late.effort_age:.3g}']     # what is used is offered
+
+
+def test_elastic_drives_are_found_with_their_stiffness():
+    learner = Moving((0, 3), sway=4.0, stiffness=800.0).learn(4.0)
+    assert 1.0 / learner.compliance == pytest.approx(800.0, rel=0.3)
+    said = [one for one in learner.findings if one.fault == Fault.DRIVES_ELASTIC]
+    assert said and said[0].line.startswith('robot.joint_stiffness: ')
+    assert not learner.faults & (Fault.EFFORT_LATE | Fault.GAIN_MISSTATED)
+    assert Moving((0, 3), sway=4.0).learn(4.0).compliance == 0.0
+
+
+def test_noisy_torques_are_not_taken_for_elastic_drives():
+    """Noise that is in a regressor and in its equation would be a compliance."""
+    scene, rng = Moving((0, 3), sway=4.0), np.random.default_rng(2)
+    torque = scene.torque
+    scene.torque = lambda t: (torque(t)[0], torque(t)[1] + 5.0 * rng.standard_normal(NJ))
+    assert scene.learn(3.0).compliance == 0.0
+
+
+def test_a_load_that_is_not_stated_is_forgotten_as_a_random_walk_forgets():
+    """Its variance grows by that of the walk: inverted, it is the dense formula."""
+    regression = Moving((0, 3)).learn(0.1).regression
+    x, n = regression.x, len(regression.x.right)
+    parts = np.random.default_rng(0).standard_normal((n, 2 * n))
+    whole, right = parts @ parts.T, parts[:, 0]
+    for drifts in (False, True):
+        x.information[...], x.right[:] = np.triu(whole), right
+        regression._blocks, regression._span = 10, 0.01
+        keep, _ = regression.forget(drifts)
+        grown = np.linalg.inv(keep * whole)
+        grown[regression._load, regression._load] += drifts * 0.1 * regression._walk ** 2
+        expected = np.linalg.inv(grown)
+        assert np.triu(x.information) == pytest.approx(np.triu(expected), rel=1e-6, abs=1e-6)
+        assert np.linalg.solve(expected, x.right) == pytest.approx(np.linalg.solve(whole, right))
 
 
 def test_friction_is_not_taken_for_late_torques():

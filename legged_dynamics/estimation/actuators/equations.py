@@ -22,7 +22,7 @@ from legged_dynamics.dynamics.jacobians import (
     contact_map,
     contact_points,
 )
-from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.kinematics import FORCE, ROTATION
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
 from legged_dynamics.estimation.contact import find_swinging
 from legged_dynamics.model.actuators import ARMATURE, DELAY, GAIN, PARAMETERS
@@ -31,12 +31,14 @@ from legged_dynamics.optimization.factorizations import factorize, invert_factor
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
+    dot,
     load3,
     load9,
     rotate,
     scale,
     store3,
     subtract,
+    z_axis,
 )
 from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.spatial.jit import lean_kernel, part
@@ -105,7 +107,7 @@ class Learning(NamedTuple):
     jacobian: np.ndarray
     grasp: np.ndarray
     joint: np.ndarray               # (nj, N_LOCAL + 1): Phi of the block, and the residual
-    motion: np.ndarray              # (4, nj): means of q, v, a and of bare inverse dynamics
+    motion: np.ndarray              # (5, nj): means of q, v, a, inverse dynamics, near torques
     base: np.ndarray                # (9,): mean motion of the base
     force: np.ndarray               # (6,): residual of the base's equations
     swings: np.ndarray              # (nf,): 1 for a foot that swings for certain
@@ -196,6 +198,7 @@ def _joint_means(all_rows, at, period, motion, joint, lag):
             before += all_rows[k, effort + j]
             after += all_rows[2 * m + 1 + k, effort + j]
         phi[DELAY] = (before - after) / (m * (2.0 * span + period))
+        motion[4, j] = 0.5 * (before + after) / m
         # Velocities that are late differ from the slope of positions by the acceleration.
         miss = (last[position + j] - first[position + j]) / span - s
         if math.isfinite(miss):
@@ -378,6 +381,42 @@ def _transfer(grasp, block, jacobian, s, size, j):
 
 
 @part
+def _add_bending(x, s, size, joints, count, column):
+    """
+    Add what compliances do to the base's equations: a leg bends under the force of its foot.
+
+    Torques tau bend joints by -c tau. Then J^T f changes by that times the derivative of J, which
+    of joints one behind the other is the axis of the first times the column of the second, and
+    the foot moves. ``block`` is the covariance of the foot's force. Torques are those of the
+    neighbouring blocks, whose noise is not in the equations.
+    """
+    f = (0.0, 0.0, 0.0)
+    for n in range(count):
+        j = joints[n + 1]
+        t = (x.motion[3, j] - x.motion[4, j]) / (x.uncertain[j] + x.spread[6 + j])
+        for r in range(size):
+            u = t * x.jacobian[s + r, j]
+            f = (f[0] + u * x.block[0, r], f[1] + u * x.block[1, r], f[2] + u * x.block[2, r])
+    for m in range(count):
+        k = joints[m + 1]
+        tau = x.motion[4, k]
+        along = (x.jacobian[s, k], x.jacobian[s + 1, k], x.jacobian[s + 2, k])
+        moved = cross(along, f)
+        for r in range(3):
+            x.regressors[3 + r, column] -= tau * moved[r]
+        for n in range(count):
+            j = joints[n + 1]
+            first, other = min(m, n), joints[max(m, n) + 1]
+            axis = z_axis(load9(x.bodies[joints[first + 1] + 1], ROTATION))
+            turned = cross(axis, (x.jacobian[s, other], x.jacobian[s + 1, other],
+                                  x.jacobian[s + 2, other]))
+            t = tau * dot(f, turned) / (x.uncertain[j] + x.spread[6 + j])
+            for e in range(6):
+                x.regressors[e, column] += t * _transfer(
+                    x.grasp[e], x.block, x.jacobian, s, size, j)
+
+
+@part
 def _add_base_errors(regressors, base, force, mass, jerk, jitter):
     """Write what the base's equations have beside legs, and their right side."""
     n = regressors.shape[1] - 2
@@ -506,6 +545,7 @@ def regress_block(x, up):
                 for k in range(N_LOCAL):
                     x.regressors[e, x.place[j, k]] += t * x.joint[j, k]
                 x.force[e] -= t * x.joint[j, N_LOCAL]
+        _add_bending(x, s, size, joints, count, x.right.shape[0] - 2 - N_BASE)
     if swinging:
         x.counts[1] += 1.0
     if not imu or not math.isfinite(x.force[0] + x.force[5]):

@@ -32,8 +32,8 @@ class Estimate:
     joint: np.ndarray           # maximum a posteriori of all at once
     theta: np.ndarray           # the same without what all gains share
     variance: np.ndarray
-    effort_delay: float = 0.0   # s, beyond the stated one by data alone
-    effort_delay_information: float = 0.0
+    # By data alone, beyond what is stated, and information: delay of torques, compliance.
+    alone: tuple[tuple[float, float], ...] = ()
 
 
 class Hypotheses:
@@ -49,10 +49,13 @@ class Hypotheses:
         self.rejected = np.zeros(len(parameters.names), bool)
         self._force_error, self._mass = TUNED.base_force * mass * GRAVITY, mass
         self._of_torques = self._priors_of_torques()
+        self._alone = (parameters.effort_delay, parameters.compliance)
         self._wrong_gain = (settings.gain_factor * float(      # variance
             np.median(prior.tight[parameters.gains]))) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
+        self.on_feet = True         # until anything else touches the ground
+        self.lost_gain = 0.0        # share that all torques lack, since no load is negative
 
     def reject(self, which: np.ndarray) -> None:
         """Reject some parameters, by their places, and with them those of their groups."""
@@ -83,21 +86,20 @@ class Hypotheses:
             prior.mass_variance + own)
         return Estimate(deviation, weight, factor, noise, joint, theta, np.zeros(0))
 
-    def find_effort_delay(self, found: Estimate, factor: np.ndarray, free: np.ndarray,
-                          theta: np.ndarray) -> None:
-        """Find a delay of torques beyond the stated one by data alone, and its information."""
+    def find_alone(self, found: Estimate, factor: np.ndarray, free: np.ndarray,
+                   theta: np.ndarray) -> None:
+        """Find the delay of torques and the compliance by data alone, and their information."""
         # With all else free, for friction that is stated wrong would pass for it; but the IMU,
         # which torques are late against, with its prior (Sherman and Morrison).
-        at, of_imu = self._parameters.effort_delay, found.weight[-1] - free[-1]
-        unit = np.zeros((2, len(free)))
-        unit[0, at] = unit[1, -1] = 1.0
-        both, imu = (solved(factor, one) for one in unit)
-        pull = of_imu * imu[at] / (1.0 + of_imu * imu[-1])
-        off = theta - self._prior.mean
-        variance = both[at] - pull * imu[at]
-        sensed = max(1.0 / variance - free[at], 1e-9 * free[at])
-        found.effort_delay = float(off[at] - pull * off[-1]) / (variance * sensed)
-        found.effort_delay_information = sensed
+        of_imu, off = found.weight[-1] - free[-1], theta - self._prior.mean
+        imu, *own = (solved(factor, one) for one in np.eye(len(free))[[-1, *self._alone]])
+        alone = []
+        for at, both in zip(self._alone, own):
+            pull = of_imu * imu[at] / (1.0 + of_imu * imu[-1])
+            variance = both[at] - pull * imu[at]
+            sensed = max(1.0 / variance - free[at], 1e-9 * free[at])
+            alone.append((float(off[at] - pull * off[-1]) / (variance * sensed), sensed))
+        found.alone = tuple(alone)
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -124,13 +126,28 @@ class Hypotheses:
         yield
         if self.rejected[parameters.gains].any():   # loads are then pulled by what gains leave
             z[parameters.of_torques] *= settings.secondary_weight
-        delays = [parameters.effort_delay, parameters.imu_delay]
-        early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
-        z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
+        # None is negative: only one that is stated can be less.
+        soft = parameters.compliance
+        positive = [*self._alone, parameters.imu_delay]
+        less = (found.theta - self._prior.mean)[positive] < 0.0
+        z[positive] *= ~less | [self._prior.stated.value[DELAY, 0] > 0.0,
+                                self._prior.mean[soft] > 0.0, False]
+        z[soft] *= self.on_feet and swung
+        if z[soft] < 0.5 * settings.rejection:
+            self.rejected[soft] = False     # what came later says otherwise
+        bends = self.rejected[soft] or self._prior.mean[soft] > 0.0
+        if bends:
+            z[parameters.of_motion] = 0.0       # a swinging leg on springs looks like any of them
         z[self.rejected | self._prior.free] = 0.0
         worst = int(np.argmax(z))
         if z[worst] > settings.rejection:
+            if worst == soft:
+                self.rejected[parameters.of_motion] = False
             self.reject(np.array([worst]))
+        lost = -float(found.theta[parameters.load]) / self._mass
+        self.lost_gain = lost * bool(
+            self.on_feet and self.rejected[parameters.load] and not bends
+            and lost > TUNED.significant * settings.mass_deviation)
 
     def _test_kinds(self, z: np.ndarray, found: Estimate, swung: bool) -> Iterator[None]:
         """Judge frictions, and armatures, together: many are off, and none by many deviations."""
@@ -160,13 +177,13 @@ class Hypotheses:
                  * max(late - max(STATED_DELAY, errors), 0.0)
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
-        # Of torques by the odds of an unknown delay against a small one.
-        at = self._parameters.effort_delay
-        small, any_delay = (each[at] ** 2 + 1.0 / found.effort_delay_information
-                            for each in (prior.tight, np.maximum(prior.wide, prior.tight)))
-        z[at] = settings.rejection / settings.effort_delay_odds * 0.5 * (
-            found.effort_delay ** 2 * (1.0 / small - 1.0 / any_delay)
-            - math.log(any_delay / small))
+        # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
+        for at, least, (off, sensed) in zip(
+                self._alone, (settings.effort_delay_odds, settings.gain_odds), found.alone):
+            small, any_value = (each[at] ** 2 + 1.0 / sensed
+                                for each in (prior.tight, np.maximum(prior.wide, prior.tight)))
+            z[at] = settings.rejection / least * 0.5 * (
+                off ** 2 * (1.0 / small - 1.0 / any_value) - math.log(any_value / small))
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""
@@ -199,6 +216,8 @@ class Hypotheses:
         k = len(self._parameters.gains) + 3
         looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
         lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
+        if self.lost_gain > 0.0:        # is corrected, and may go on
+            lack = max(lack - self.lost_gain, settings.mass_deviation)
         self.scale_doubt = math.sqrt((likely[3] * settings.mass_deviation ** 2
                                       + likely[2] * lack ** 2) / sum(likely))
         return odds

@@ -14,7 +14,7 @@ from legged_dynamics.estimation.actuators.findings import (
     ActuatorFinding,
     Findings,
     Record,
-    delay_finding,
+    common_finding,
 )
 from legged_dynamics.estimation.actuators.hypotheses import Estimate, Hypotheses
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
@@ -198,7 +198,8 @@ class ActuatorLearner:
     def _renew(self) -> Iterator[None]:
         """Let old blocks count less, and make a new estimate."""
         regression = self.regression
-        keep, new = regression.forget()
+        keep, new = regression.forget(
+            bool(self.hypotheses.rejected[self.parameters.load]))
         self.velocity.count(keep, new * len(self.stated.limit))
         if (regression.swung > 0.0 and regression.block >= 3
                 and self.velocity.update(regression.x.lag)):
@@ -235,7 +236,7 @@ class ActuatorLearner:
         spread = variances(factor, frictions)
         x.dry[:] = (x.theta[frictions] ** 2 + spread)[kind]
         self.free_friction = np.array([x.theta[frictions], spread])[:, kind]
-        self.hypotheses.find_effort_delay(found, factor, free, x.theta)
+        self.hypotheses.find_alone(found, factor, free, x.theta)
 
     def _use(self, found: Estimate) -> Iterator[None]:
         """Put an estimate to use: values, covariances, doubt."""
@@ -252,7 +253,7 @@ class ActuatorLearner:
             x.used[offsets] -= x.used[offsets].mean()
         yield
         local = x.used[parameters.place].T.copy()
-        local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
+        local[GAIN] = (1.0 - self.hypotheses.lost_gain) / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
         yield
         own = found.factor[parameters.place]    # of each joint's parameters
@@ -262,12 +263,14 @@ class ActuatorLearner:
         gain = None if rejected[parameters.gains].any() else self.hypotheses.gain_doubt
         found_doubt = doubt.covariance(self.covariance, learned[parameters.place], gain)
         yield
-        doubt.add_unexplained(found_doubt, x)
-        self.doubt = found_doubt
+        doubt.add_unexplained(found_doubt, x, self.compliance > 0.0)
         yield
         if self.seconds > 0.0:
             doubt.follow_motion(x)
-        self.torque_variance = doubt.torque_variance(self.doubt, self.value[FRICTION])
+        self.torque_variance = doubt.torque_variance(found_doubt, self.value[FRICTION])
+        # Links on springs follow their motors, and torques, by a time of the springs' own.
+        found_doubt[:, DELAY, DELAY] += self.compliance * self.prior.inertia
+        self.doubt = found_doubt
 
     # ---- what follows from it --------------------------------------------------------------
 
@@ -287,6 +290,11 @@ class ActuatorLearner:
         if -unread < late - stated < self._settings.effort_delay_effect:
             return stated
         return max(late - HELD * self._period, 0.0)     # of what moves the joints
+
+    @property
+    def compliance(self) -> float:
+        """By what torques bend the drives between motors and links [rad/(N m)]."""
+        return max(float(self.regression.x.used[self.parameters.compliance]), 0.0)
 
     @property
     def imu_late(self) -> float:
@@ -322,10 +330,14 @@ class ActuatorLearner:
             sigma = self._deviation[at]
             if self.hypotheses.rejected[at] and value - was > max(
                     least, settings.imu_delay_rejection * sigma):
-                yield delay_finding(fault, 'delay', key, (value, sigma), written)
+                yield common_finding(fault, 'delay', key, (value, sigma), written)
+        soft, sigma = self.compliance, self._deviation[parameters.compliance]
+        if self.hypotheses.rejected[parameters.compliance] and soft > 0.0:
+            yield common_finding(Fault.DRIVES_ELASTIC, 'stiffness', 'robot.joint_stiffness',
+                                 (1.0 / soft, sigma / soft ** 2), 1.0 / soft, 'N m/rad')
         velocity = self.velocity
         if velocity.late > velocity.least:
-            yield delay_finding(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age',
+            yield common_finding(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age',
                                 (velocity.late, velocity.deviation), velocity.late)
 
 
@@ -361,11 +373,11 @@ class TorqueDoubt:
             doubt[:, GAIN, GAIN] = gain
         return doubt
 
-    def add_unexplained(self, doubt: np.ndarray, x: Learning) -> None:
+    def add_unexplained(self, doubt: np.ndarray, x: Learning, elastic: bool) -> None:
         """Add what no parameter explains of torques to their offsets' variances."""
         # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
         # Of so few blocks their mean square varies by its own size.
-        noise = 2.0 * np.maximum(self._usual, x.spread[6:])
+        noise = 2.0 * (self._usual if elastic else np.maximum(self._usual, x.spread[6:]))
         left = np.where(x.heard > 0.0, np.maximum(x.misfit - noise, 0.0), np.nan)
         for kind in self._parameters.kinds:     # what shows in one leg is likely so in its like
             known = left[kind][np.isfinite(left[kind])]

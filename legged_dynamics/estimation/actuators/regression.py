@@ -59,6 +59,7 @@ class Regression:
         self._blocks, self._span, self._swung = 0, 0.0, 0.0     # since the last estimate
         self.seconds = 0.0          # that was learned from
         self._up = np.array([0.0, 0.0, 1.0])
+        self._load, self._walk = parameters.load, settings.load_walk * model.total_mass
         regress_block(self._packed, self._up)       # compiled now, not when the robot walks
         invert_upper(factorized(np.eye(1), np.ones(1)))
         solved(np.eye(1), np.ones(1))
@@ -105,7 +106,7 @@ class Regression:
             dry=np.zeros(nj), rows=np.zeros((3 * block + 1, rows.size)),
             bodies=body_workspace(model), states=np.zeros((nf, N_FOOT_STATE)),
             jacobian=np.zeros((table.size, nj)), grasp=np.zeros((6, table.size)),
-            joint=np.zeros((nj, N_LOCAL + 1)), motion=np.zeros((4, nj)), base=np.zeros(9),
+            joint=np.zeros((nj, N_LOCAL + 1)), motion=np.zeros((5, nj)), base=np.zeros(9),
             force=np.zeros(6), swings=np.zeros(nf), block=np.zeros((6, 6)),
             variance=np.zeros((6, 6)), regressors=np.zeros((6, n + 2)), spread=spread,
             information=np.zeros((n, n)), right=np.zeros(n), lag=np.zeros(LAG.size),
@@ -177,12 +178,18 @@ class Regression:
         self._swung = swung
         return True
 
-    def forget(self) -> tuple[float, int]:
+    def forget(self, drifts: bool) -> tuple[float, int]:
         """Let old blocks count less; return the share that stays, and how many blocks are new."""
         x, new = self.x, self._blocks
         keep = math.exp(-new * self._span / self._settings.memory_time)
         for sums in (x.information, x.right, x.noisy, x.lag):
             sums *= keep
+        # A load that is not stated may be gains that drift: a random walk.
+        k, walk = self._load, drifts * self._walk ** 2 * new * self._span
+        row = np.concatenate([x.information[:k, k], x.information[k, k:]])
+        share = walk / (1.0 + walk * row[k])
+        x.right[:] -= share * x.right[k] * row
+        x.information[...] -= share * np.outer(row, row)
         self._blocks = 0
         return keep, new
 
