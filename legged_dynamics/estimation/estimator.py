@@ -298,8 +298,6 @@ class GroundReactionEstimator:
             self._link_contacts.take(arrays.row, out)
             if self._link_contacts.found.any:
                 self._write_link_contacts(self._link_contacts.found, out)
-                if learner is not None:
-                    learner.hypotheses.on_feet = False
         out.setflags(write=False)
         if busy and learner is not None:
             self._levels.follow(learner.torque_variance)    # of a step before: no update is long

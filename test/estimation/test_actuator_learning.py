@@ -234,23 +234,6 @@ def test_noisy_torques_are_not_taken_for_elastic_drives():
     assert scene.learn(3.0).compliance == 0.0
 
 
-def test_a_load_that_is_not_stated_is_forgotten_as_a_random_walk_forgets():
-    """Its variance grows by that of the walk: inverted, it is the dense formula."""
-    regression = Moving((0, 3)).learn(0.1).regression
-    x, n = regression.x, len(regression.x.right)
-    parts = np.random.default_rng(0).standard_normal((n, 2 * n))
-    whole, right = parts @ parts.T, parts[:, 0]
-    for drifts in (False, True):
-        x.information[...], x.right[:] = np.triu(whole), right
-        regression._blocks, regression._span = 10, 0.01
-        keep, _ = regression.forget(drifts)
-        grown = np.linalg.inv(keep * whole)
-        grown[regression._load, regression._load] += drifts * 0.1 * regression._walk ** 2
-        expected = np.linalg.inv(grown)
-        assert np.triu(x.information) == pytest.approx(np.triu(expected), rel=1e-6, abs=1e-6)
-        assert np.linalg.solve(expected, x.right) == pytest.approx(np.linalg.solve(whole, right))
-
-
 def test_friction_is_not_taken_for_late_torques():
     assert not Moving((0, 3), friction=2.0, noise=0.03).learn(2.0).faults & Fault.EFFORT_LATE
 

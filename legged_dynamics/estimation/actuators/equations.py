@@ -381,39 +381,41 @@ def _transfer(grasp, block, jacobian, s, size, j):
 
 
 @part
-def _add_bending(x, s, size, joints, count, column):
-    """
-    Add what compliances do to the base's equations: a leg bends under the force of its foot.
+def _column(jacobian, s, j):
+    """Return how a foot moves with joint j, s its first row."""
+    return jacobian[s, j], jacobian[s + 1, j], jacobian[s + 2, j]
 
-    Torques tau bend joints by -c tau. Then J^T f changes by that times the derivative of J, which
-    of joints one behind the other is the axis of the first times the column of the second, and
-    the foot moves. ``block`` is the covariance of the foot's force. Torques are those of the
-    neighbouring blocks, whose noise is not in the equations.
+
+@part
+def _foot_force(x, s, size, joints, count):
+    """
+    Return a foot's force by torques of the neighbouring blocks, ``block`` its covariance.
+
+    Their noise is not in the equations: it would be a compliance, squared.
     """
     f = (0.0, 0.0, 0.0)
     for n in range(count):
         j = joints[n + 1]
         t = (x.motion[3, j] - x.motion[4, j]) / (x.uncertain[j] + x.spread[6 + j])
         for r in range(size):
-            u = t * x.jacobian[s + r, j]
-            f = (f[0] + u * x.block[0, r], f[1] + u * x.block[1, r], f[2] + u * x.block[2, r])
+            f = add(f, scale(t * x.jacobian[s + r, j], get3(x.block, r, 0)))
+    return f
+
+
+@part
+def _bending(x, s, joints, count, n, f):
+    """
+    Return what compliance does to the equation of a leg's joint n, f the force of its foot.
+
+    Torques tau bend joints by -c tau, and J^T f changes by that times the derivative of J: of
+    joints one behind the other, the axis of the first times the column of the second.
+    """
+    t = 0.0
     for m in range(count):
-        k = joints[m + 1]
-        tau = x.motion[4, k]
-        along = (x.jacobian[s, k], x.jacobian[s + 1, k], x.jacobian[s + 2, k])
-        moved = cross(along, f)
-        for r in range(3):
-            x.regressors[3 + r, column] -= tau * moved[r]
-        for n in range(count):
-            j = joints[n + 1]
-            first, other = min(m, n), joints[max(m, n) + 1]
-            axis = z_axis(load9(x.bodies[joints[first + 1] + 1], ROTATION))
-            turned = cross(axis, (x.jacobian[s, other], x.jacobian[s + 1, other],
-                                  x.jacobian[s + 2, other]))
-            t = tau * dot(f, turned) / (x.uncertain[j] + x.spread[6 + j])
-            for e in range(6):
-                x.regressors[e, column] += t * _transfer(
-                    x.grasp[e], x.block, x.jacobian, s, size, j)
+        axis = z_axis(load9(x.bodies[joints[min(m, n) + 1] + 1], ROTATION))
+        other = _column(x.jacobian, s, joints[max(m, n) + 1])
+        t += x.motion[4, joints[m + 1]] * dot(f, cross(axis, other))
+    return t
 
 
 @part
@@ -496,7 +498,7 @@ def regress_block(x, up):
     """Add a block of measurements to a `Learning`; return False if the robot lies down."""
     x = opened(x)
     m, nf, constants = x.rows.shape[0] // 3, x.feet.index.shape[0], x.constants
-    period = constants[CONSTANT.period]
+    period, compliance = constants[CONSTANT.period], x.right.shape[0] - 2 - N_BASE
     _joint_means(x.rows, x.at, period, x.motion, x.joint, x.lag)
     # Dry friction of a joint at rest is anywhere within its bounds, for some ten blocks.
     for j in range(x.joint.shape[0]):
@@ -537,15 +539,20 @@ def regress_block(x, up):
             return True
         invert_factorized(x.block, size)    # P = (J R^-1 J^T + W^-2)^-1
         _add_variance(x.variance, x.grasp, x.block, s, size)
+        f = _foot_force(x, s, size, joints, count)
         for n in range(count):
             j = joints[n + 1]
             certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
+            bending = _bending(x, s, joints, count, n, f)
+            moved = scale(x.motion[4, j], cross(f, _column(x.jacobian, s, j)))
+            for r in range(3):
+                x.regressors[3 + r, compliance] += moved[r]
             for e in range(6):
                 t = certain * _transfer(x.grasp[e], x.block, x.jacobian, s, size, j)
                 for k in range(N_LOCAL):
                     x.regressors[e, x.place[j, k]] += t * x.joint[j, k]
+                x.regressors[e, compliance] += t * bending
                 x.force[e] -= t * x.joint[j, N_LOCAL]
-        _add_bending(x, s, size, joints, count, x.right.shape[0] - 2 - N_BASE)
     if swinging:
         x.counts[1] += 1.0
     if not imu or not math.isfinite(x.force[0] + x.force[5]):

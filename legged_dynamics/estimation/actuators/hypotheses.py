@@ -54,8 +54,6 @@ class Hypotheses:
             np.median(prior.tight[parameters.gains]))) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
-        self.on_feet = True         # until anything else touches the ground
-        self.lost_gain = 0.0        # share that all torques lack, since no load is negative
 
     def reject(self, which: np.ndarray) -> None:
         """Reject some parameters, by their places, and with them those of their groups."""
@@ -132,7 +130,7 @@ class Hypotheses:
         less = (found.theta - self._prior.mean)[positive] < 0.0
         z[positive] *= ~less | [self._prior.stated.value[DELAY, 0] > 0.0,
                                 self._prior.mean[soft] > 0.0, False]
-        z[soft] *= self.on_feet and swung
+        z[soft] *= swung
         if z[soft] < 0.5 * settings.rejection:
             self.rejected[soft] = False     # what came later says otherwise
         bends = self.rejected[soft] or self._prior.mean[soft] > 0.0
@@ -144,10 +142,6 @@ class Hypotheses:
             if worst == soft:
                 self.rejected[parameters.of_motion] = False
             self.reject(np.array([worst]))
-        lost = -float(found.theta[parameters.load]) / self._mass
-        self.lost_gain = lost * bool(
-            self.on_feet and self.rejected[parameters.load] and not bends
-            and lost > TUNED.significant * settings.mass_deviation)
 
     def _test_kinds(self, z: np.ndarray, found: Estimate, swung: bool) -> Iterator[None]:
         """Judge frictions, and armatures, together: many are off, and none by many deviations."""
@@ -216,8 +210,6 @@ class Hypotheses:
         k = len(self._parameters.gains) + 3
         looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
         lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
-        if self.lost_gain > 0.0:        # is corrected, and may go on
-            lack = max(lack - self.lost_gain, settings.mass_deviation)
         self.scale_doubt = math.sqrt((likely[3] * settings.mass_deviation ** 2
                                       + likely[2] * lack ** 2) / sum(likely))
         return odds

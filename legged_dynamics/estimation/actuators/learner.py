@@ -198,8 +198,7 @@ class ActuatorLearner:
     def _renew(self) -> Iterator[None]:
         """Let old blocks count less, and make a new estimate."""
         regression = self.regression
-        keep, new = regression.forget(
-            bool(self.hypotheses.rejected[self.parameters.load]))
+        keep, new = regression.forget()
         self.velocity.count(keep, new * len(self.stated.limit))
         if (regression.swung > 0.0 and regression.block >= 3
                 and self.velocity.update(regression.x.lag)):
@@ -253,7 +252,7 @@ class ActuatorLearner:
             x.used[offsets] -= x.used[offsets].mean()
         yield
         local = x.used[parameters.place].T.copy()
-        local[GAIN] = (1.0 - self.hypotheses.lost_gain) / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
+        local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
         yield
         own = found.factor[parameters.place]    # of each joint's parameters

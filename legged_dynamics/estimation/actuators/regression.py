@@ -59,7 +59,6 @@ class Regression:
         self._blocks, self._span, self._swung = 0, 0.0, 0.0     # since the last estimate
         self.seconds = 0.0          # that was learned from
         self._up = np.array([0.0, 0.0, 1.0])
-        self._load, self._walk = parameters.load, settings.load_walk * model.total_mass
         regress_block(self._packed, self._up)       # compiled now, not when the robot walks
         invert_upper(factorized(np.eye(1), np.ones(1)))
         solved(np.eye(1), np.ones(1))
@@ -178,18 +177,12 @@ class Regression:
         self._swung = swung
         return True
 
-    def forget(self, drifts: bool) -> tuple[float, int]:
+    def forget(self) -> tuple[float, int]:
         """Let old blocks count less; return the share that stays, and how many blocks are new."""
         x, new = self.x, self._blocks
         keep = math.exp(-new * self._span / self._settings.memory_time)
         for sums in (x.information, x.right, x.noisy, x.lag):
             sums *= keep
-        # A load that is not stated may be gains that drift: a random walk.
-        k, walk = self._load, drifts * self._walk ** 2 * new * self._span
-        row = np.concatenate([x.information[:k, k], x.information[k, k:]])
-        share = walk / (1.0 + walk * row[k])
-        x.right[:] -= share * x.right[k] * row
-        x.information[...] -= share * np.outer(row, row)
         self._blocks = 0
         return keep, new
 

@@ -42,7 +42,6 @@ class LearnerSettings:
     link_inertia: float = 0.02          # deviation of a leg's inertia about a joint, as a share
     read_delay: float = 2e-4            # s, of torques and of the IMU, read from robots without
     load_mass: float = 0.1              # robot masses, deviation of a load that is not stated
-    load_walk: float = 0.02             # robot masses, its walk in a second
     load_moment: float = 0.05           # mass times leg length, of its first moment
     stiff: float = 0.01                 # rad at the torque limit, by which drives yield
     elastic: float = 0.1                # the same of elastic ones
