@@ -51,7 +51,7 @@ from legged_dynamics.estimation.settings import (
     check_robot,
     robot_size,
 )
-from legged_dynamics.estimation.transmission import Bending, Transmission
+from legged_dynamics.estimation.transmission import Transmission
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig
@@ -141,7 +141,8 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        self._bending = Bending(config.actuators.joint_stiffness)
+        stiffness = config.actuators.joint_stiffness
+        self._compliance = 1.0 / stiffness if stiffness > 0.0 else 0.0
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None
@@ -277,9 +278,9 @@ class GroundReactionEstimator:
         if self._rails is not None:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, time)
-        if self._bending.compliance > 0.0:
-            views = self._input.views
-            self._bending.correct(views.position, views.effort, dt)
+        if self._compliance > 0.0:
+            position = self._input.views.position       # of motors, from here on of links
+            position -= self._compliance * np.nan_to_num(self._input.views.effort)
         arrays.stamps[-1] = time
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
@@ -366,7 +367,7 @@ class GroundReactionEstimator:
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
-        self._bending.compliance = soft = learner.compliance
+        self._compliance = soft = learner.compliance
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
         self._settings['air_force'] = TUNED.largest_noise if soft > 0.0 else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.

@@ -19,7 +19,6 @@ import numpy as np
 
 from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.model.robot_model import RobotModel
 
 # The rotor's acceleration is a difference of noisy velocities; it is taken below this frequency.
@@ -70,22 +69,6 @@ class Transmission:
                                  + friction * slipping)
         velocity[self.joints] = link
         self._link, self._rotor = link, rotor
-
-
-class Bending:
-    """Positions of links behind elastic drives, by their motors' and the torques between."""
-
-    def __init__(self, stiffness: float) -> None:
-        self.compliance = 1.0 / stiffness if stiffness > 0.0 else 0.0
-        self._torque = np.zeros(0)
-
-    def correct(self, position: np.ndarray, effort: np.ndarray, dt: float) -> None:
-        """Subtract what torques bend the drives by from measured positions, in place."""
-        if len(self._torque) != len(effort) or dt <= 0.0:
-            self._torque = np.nan_to_num(effort)
-        share = min(dt / TUNED.bending_time, 1.0)
-        self._torque = self._torque + share * np.nan_to_num(effort - self._torque)
-        position -= self.compliance * self._torque
 
 
 def _share(cutoff: float, dt: float) -> float:

@@ -381,12 +381,6 @@ def _transfer(grasp, block, jacobian, s, size, j):
 
 
 @part
-def _column(jacobian, s, j):
-    """Return how a foot moves with joint j, s its first row."""
-    return jacobian[s, j], jacobian[s + 1, j], jacobian[s + 2, j]
-
-
-@part
 def _foot_force(x, s, size, joints, count):
     """
     Return a foot's force by torques of the neighbouring blocks, ``block`` its covariance.
@@ -413,8 +407,8 @@ def _bending(x, s, joints, count, n, f):
     t = 0.0
     for m in range(count):
         axis = z_axis(load9(x.bodies[joints[min(m, n) + 1] + 1], ROTATION))
-        other = _column(x.jacobian, s, joints[max(m, n) + 1])
-        t += x.motion[4, joints[m + 1]] * dot(f, cross(axis, other))
+        moves = get3(x.jacobian.T, joints[max(m, n) + 1], s)
+        t += x.motion[4, joints[m + 1]] * dot(f, cross(axis, moves))
     return t
 
 
@@ -544,7 +538,7 @@ def regress_block(x, up):
             j = joints[n + 1]
             certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
             bending = _bending(x, s, joints, count, n, f)
-            moved = scale(x.motion[4, j], cross(f, _column(x.jacobian, s, j)))
+            moved = scale(x.motion[4, j], cross(f, get3(x.jacobian.T, j, s)))
             for r in range(3):
                 x.regressors[3 + r, compliance] += moved[r]
             for e in range(6):

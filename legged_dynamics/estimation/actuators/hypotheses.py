@@ -133,14 +133,14 @@ class Hypotheses:
         z[soft] *= swung
         if z[soft] < 0.5 * settings.rejection:
             self.rejected[soft] = False     # what came later says otherwise
-        bends = self.rejected[soft] or self._prior.mean[soft] > 0.0
-        if bends:
-            z[parameters.of_motion] = 0.0       # a swinging leg on springs looks like any of them
+        # What gains, a load or masses explain as well is no compliance.
+        if max(odds) - odds[0] > z[soft] * settings.gain_odds / settings.rejection:
+            z[soft] = 0.0
+        if self.rejected[soft] or self._prior.mean[soft] > 0.0:
+            z[parameters.place] = 0.0       # a leg on springs looks like any of these
         z[self.rejected | self._prior.free] = 0.0
         worst = int(np.argmax(z))
         if z[worst] > settings.rejection:
-            if worst == soft:
-                self.rejected[parameters.of_motion] = False
             self.reject(np.array([worst]))
 
     def _test_kinds(self, z: np.ndarray, found: Estimate, swung: bool) -> Iterator[None]:

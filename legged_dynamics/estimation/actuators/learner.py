@@ -262,7 +262,7 @@ class ActuatorLearner:
         gain = None if rejected[parameters.gains].any() else self.hypotheses.gain_doubt
         found_doubt = doubt.covariance(self.covariance, learned[parameters.place], gain)
         yield
-        doubt.add_unexplained(found_doubt, x, self.compliance > 0.0)
+        doubt.add_unexplained(found_doubt, x)
         yield
         if self.seconds > 0.0:
             doubt.follow_motion(x)
@@ -372,11 +372,11 @@ class TorqueDoubt:
             doubt[:, GAIN, GAIN] = gain
         return doubt
 
-    def add_unexplained(self, doubt: np.ndarray, x: Learning, elastic: bool) -> None:
+    def add_unexplained(self, doubt: np.ndarray, x: Learning) -> None:
         """Add what no parameter explains of torques to their offsets' variances."""
         # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
         # Of so few blocks their mean square varies by its own size.
-        noise = 2.0 * (self._usual if elastic else np.maximum(self._usual, x.spread[6:]))
+        noise = 2.0 * np.maximum(self._usual, x.spread[6:])
         left = np.where(x.heard > 0.0, np.maximum(x.misfit - noise, 0.0), np.nan)
         for kind in self._parameters.kinds:     # what shows in one leg is likely so in its like
             known = left[kind][np.isfinite(left[kind])]

@@ -46,12 +46,9 @@ class Parameters:
         self.gains = np.array([k for k, name in enumerate(self.names)
                                if name.startswith('gain') and name != 'gain others'])
         self.base = slice(n - 1 - N_BASE, n - 1)
-        self.load = n - 1 - N_BASE + 3      # its mass
         self.base_force = [self.names.index(f'base {axis}') for axis in 'xyz']
         self.of_torques = np.concatenate([self.gains, n - 1 - N_BASE + np.arange(N_BASE)])
         self.frictions = np.isin(np.arange(n), self.place[:, [FRICTION, DAMPING, LOAD_FRICTION]])
-        self.of_motion = self.frictions | np.isin(
-            np.arange(n), self.place[:, [ARMATURE, DELAY]])
         self.offsets = np.array([name.startswith('offset') for name in self.names])
         self.compliance = n - 2 - N_BASE
         self.effort_delay, self.imu_delay = int(self.place[0, DELAY]), n - 1

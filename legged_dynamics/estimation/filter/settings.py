@@ -34,7 +34,6 @@ class FilterSettings:
     width_growth: float = 1.2           # of a step's width in a sample, at most
     # Log-likelihood ratio of a torque that is frozen, by samples that are the same to the bit.
     frozen_evidence: float = 20.0
-    bending_time: float = 4e-3          # s, of a mean of torques that bend elastic drives
     steady_samples: float = 50.0        # over which stamps, and changes of their steps, are means
     scatter: float = 0.15               # of a step, its mean change: stamps are of receipt
     lost: float = 3.0                   # mean changes by which a stamp tells of lost samples
