@@ -260,7 +260,8 @@ class GroundReactionEstimator:
         if self._clock.stamp is not None:
             faults = self._check_time(stamp - self._clock.stamp)
         clock = self._clock     # after a gap another one
-        faults |= Fault.STAMPS_UNEVEN * clock.uneven
+        if clock.uneven:
+            faults |= Fault.STAMPS_UNEVEN
         time = clock.time_of(stamp)
         dt = 0.0 if clock.stamp is None else (time - clock.time) * 1e-9
         arrays, places = self._arrays, self._results.places
