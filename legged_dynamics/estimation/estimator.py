@@ -141,8 +141,7 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        stiffness = config.actuators.joint_stiffness
-        self._compliance = 1.0 / stiffness if stiffness > 0.0 else 0.0
+        self._compliance = 1.0 / (config.actuators.joint_stiffness or np.inf)
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None

@@ -130,12 +130,9 @@ class Hypotheses:
         less = (found.theta - self._prior.mean)[positive] < 0.0
         z[positive] *= ~less | [self._prior.stated.value[DELAY, 0] > 0.0,
                                 self._prior.mean[soft] > 0.0, False]
-        z[soft] *= swung
-        if z[soft] < 0.5 * settings.rejection:
-            self.rejected[soft] = False     # what came later says otherwise
         # What gains, a load or masses explain as well is no compliance.
-        if max(odds) - odds[0] > z[soft] * settings.gain_odds / settings.rejection:
-            z[soft] = 0.0
+        own = z[soft] * settings.gain_odds / settings.rejection
+        z[soft] *= swung and own > max(odds) - odds[0]
         if self.rejected[soft] or self._prior.mean[soft] > 0.0:
             z[parameters.place] = 0.0       # a leg on springs looks like any of these
         z[self.rejected | self._prior.free] = 0.0

@@ -247,6 +247,8 @@ class ActuatorLearner:
         # So are offsets, but for what those of one kind share: wrong masses of links do the same.
         learned = rejected | self.prior.free | parameters.offsets | parameters.frictions
         x.used[:] = np.where(learned, found.theta, self.prior.mean)
+        # By what torques bend the drives between motors and links [rad/(N m)].
+        self.compliance = max(float(x.used[parameters.compliance]), 0.0)
         yield
         for offsets in parameters.offsets_of_kinds:
             x.used[offsets] -= x.used[offsets].mean()
@@ -289,11 +291,6 @@ class ActuatorLearner:
         if -unread < late - stated < self._settings.effort_delay_effect:
             return stated
         return max(late - HELD * self._period, 0.0)     # of what moves the joints
-
-    @property
-    def compliance(self) -> float:
-        """By what torques bend the drives between motors and links [rad/(N m)]."""
-        return max(float(self.regression.x.used[self.parameters.compliance]), 0.0)
 
     @property
     def imu_late(self) -> float:

@@ -128,11 +128,9 @@ class Prior:
         self.inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-model.n_joints:]
         np.maximum.at(tight, at, np.minimum(settings.link_inertia * self.inertia, wide[at]))
         at = parameters.compliance
-        usual = float(np.median(stated.limit))
-        tight[at], wide[at] = settings.stiff / usual, settings.elastic / usual
-        if config.actuators.joint_stiffness > 0.0:
-            mean[at] = 1.0 / config.actuators.joint_stiffness
-            tight[at] = STATED_SHARE * mean[at]
+        mean[at] = 1.0 / (config.actuators.joint_stiffness or np.inf)
+        tight[at] = STATED_SHARE * mean[at] or settings.stiff / np.median(stated.limit)
+        wide[at] = settings.elastic / np.median(stated.limit)
         mean[[parameters.effort_delay, -1]] -= settings.read_delay
         tight[-1], wide[-1] = STATED_DELAY, UNKNOWN[DELAY]
         # A force that stays, of the accelerometer; mass and first moment of a load.
