@@ -538,14 +538,13 @@ def regress_block(x, up):
             j = joints[n + 1]
             certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
             bending = _bending(x, s, joints, count, n, f)
-            moved = scale(x.motion[4, j], cross(f, get3(x.jacobian.T, j, s)))
-            for r in range(3):
-                x.regressors[3 + r, compliance] += moved[r]
+            moves = scale(x.motion[4, j], cross(f, get3(x.jacobian.T, j, s)))
+            wrench = (0.0, 0.0, 0.0) + moves
             for e in range(6):
                 t = certain * _transfer(x.grasp[e], x.block, x.jacobian, s, size, j)
                 for k in range(N_LOCAL):
                     x.regressors[e, x.place[j, k]] += t * x.joint[j, k]
-                x.regressors[e, compliance] += t * bending
+                x.regressors[e, compliance] += t * bending + wrench[e]
                 x.force[e] -= t * x.joint[j, N_LOCAL]
     if swinging:
         x.counts[1] += 1.0

@@ -33,7 +33,7 @@ class Estimate:
     theta: np.ndarray           # the same without what all gains share
     variance: np.ndarray
     # By data alone, beyond what is stated, and information: delay of torques, compliance.
-    alone: tuple[tuple[float, float], ...] = ()
+    alone: tuple[np.ndarray, np.ndarray] = (np.zeros(0), np.zeros(0))
 
 
 class Hypotheses:
@@ -49,7 +49,7 @@ class Hypotheses:
         self.rejected = np.zeros(len(parameters.names), bool)
         self._force_error, self._mass = TUNED.base_force * mass * GRAVITY, mass
         self._of_torques = self._priors_of_torques()
-        self._alone = (parameters.effort_delay, parameters.compliance)
+        self._alone = [parameters.effort_delay, parameters.compliance]
         self._wrong_gain = (settings.gain_factor * float(      # variance
             np.median(prior.tight[parameters.gains]))) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
@@ -84,20 +84,17 @@ class Hypotheses:
             prior.mass_variance + own)
         return Estimate(deviation, weight, factor, noise, joint, theta, np.zeros(0))
 
-    def find_alone(self, found: Estimate, factor: np.ndarray, free: np.ndarray,
-                   theta: np.ndarray) -> None:
+    def find_alone(self, found: Estimate, information: np.ndarray, right: np.ndarray,
+                   free: np.ndarray) -> None:
         """Find the delay of torques and the compliance by data alone, and their information."""
         # With all else free, for friction that is stated wrong would pass for it; but the IMU,
-        # which torques are late against, with its prior (Sherman and Morrison).
-        of_imu, off = found.weight[-1] - free[-1], theta - self._prior.mean
-        imu, *own = (solved(factor, one) for one in np.eye(len(free))[[-1, *self._alone]])
-        alone = []
-        for at, both in zip(self._alone, own):
-            pull = of_imu * imu[at] / (1.0 + of_imu * imu[-1])
-            variance = both[at] - pull * imu[at]
-            sensed = max(1.0 / variance - free[at], 1e-9 * free[at])
-            alone.append((float(off[at] - pull * off[-1]) / (variance * sensed), sensed))
-        found.alone = tuple(alone)
+        # which torques are late against, with its prior.
+        free[-1], at, mean = found.weight[-1], self._alone, self._prior.mean
+        factor = factorized(information, free)
+        variance = variances(factor, at)
+        sensed = np.maximum(1.0 / variance - free[at], 1e-9 * free[at])
+        off = solved(factor, right + free * mean) - mean
+        found.alone = off[at] / (variance * sensed), sensed
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -124,15 +121,13 @@ class Hypotheses:
         yield
         if self.rejected[parameters.gains].any():   # loads are then pulled by what gains leave
             z[parameters.of_torques] *= settings.secondary_weight
-        # None is negative: only one that is stated can be less.
-        soft = parameters.compliance
-        positive = [*self._alone, parameters.imu_delay]
-        less = (found.theta - self._prior.mean)[positive] < 0.0
-        z[positive] *= ~less | [self._prior.stated.value[DELAY, 0] > 0.0,
-                                self._prior.mean[soft] > 0.0, False]
+        delays = [parameters.effort_delay, parameters.imu_delay]
+        early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
+        z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
         # What gains, a load or masses explain as well is no compliance.
-        own = z[soft] * settings.gain_odds / settings.rejection
-        z[soft] *= swung and own > max(odds) - odds[0]
+        soft = parameters.compliance
+        least = settings.rejection / settings.gain_odds * (max(odds) - odds[0])
+        z[soft] *= swung and found.theta[soft] > 0.0 and z[soft] > least
         if self.rejected[soft] or self._prior.mean[soft] > 0.0:
             z[parameters.place] = 0.0       # a leg on springs looks like any of these
         z[self.rejected | self._prior.free] = 0.0
@@ -169,12 +164,12 @@ class Hypotheses:
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
-        for at, least, (off, sensed) in zip(
-                self._alone, (settings.effort_delay_odds, settings.gain_odds), found.alone):
-            small, any_value = (each[at] ** 2 + 1.0 / sensed
-                                for each in (prior.tight, np.maximum(prior.wide, prior.tight)))
-            z[at] = settings.rejection / least * 0.5 * (
-                off ** 2 * (1.0 / small - 1.0 / any_value) - math.log(any_value / small))
+        at, (off, sensed) = self._alone, found.alone
+        small, any_value = (each[at] ** 2 + 1.0 / sensed
+                            for each in (prior.tight, np.maximum(prior.wide, prior.tight)))
+        z[at] = settings.rejection * 0.5 * (
+            off ** 2 * (1.0 / small - 1.0 / any_value) - np.log(any_value / small)
+            ) / [settings.effort_delay_odds, settings.gain_odds]
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""

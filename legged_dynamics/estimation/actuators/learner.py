@@ -235,7 +235,7 @@ class ActuatorLearner:
         spread = variances(factor, frictions)
         x.dry[:] = (x.theta[frictions] ** 2 + spread)[kind]
         self.free_friction = np.array([x.theta[frictions], spread])[:, kind]
-        self.hypotheses.find_alone(found, factor, free, x.theta)
+        self.hypotheses.find_alone(found, information, right, free)
 
     def _use(self, found: Estimate) -> Iterator[None]:
         """Put an estimate to use: values, covariances, doubt."""
