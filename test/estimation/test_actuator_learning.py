@@ -234,6 +234,41 @@ def test_noisy_torques_are_not_taken_for_elastic_drives():
     assert scene.learn(3.0).compliance == 0.0
 
 
+@pytest.mark.parametrize('rise', [0.03, 0.05])
+def test_gains_that_rise_are_no_elastic_drives(rise):
+    """They make forces larger, which bending legs do not."""
+    scene = Moving((0, 3), sway=4.0)
+    torque = scene.torque
+    scene.torque = lambda t: (torque(t)[0], (1.0 + rise * t) * torque(t)[1])
+    assert scene.learn(4.0).compliance == 0.0
+
+
+def test_a_stated_stiffness_is_kept_and_positions_of_links_follow_from_it():
+    stated = {'robot.joint_stiffness': 800.0}
+    learner = Moving((0, 3), sway=4.0, stiffness=800.0, **stated).learn(3.0)
+    assert learner.compliance == 1.0 / 800.0 and not learner.findings
+    found = []
+    for parameters, compliance in (({}, 0.0), (stated, 1.0 / 800.0)):
+        scene = Scene(*quadruped(**QUIET, **parameters))
+        estimator = known_robot(scene.model, scene.config)
+        for k in range(20):
+            m = scene.measurement(k)
+            found.append(estimator.update(replace(
+                m, position=m.position + compliance * m.effort)).data.copy())
+    np.testing.assert_allclose(found[39], found[19], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize('late', [0.0, 0.004])
+def test_stamps_of_receipt_are_said(late):
+    scene, rng = Scene(*quadruped()), np.random.default_rng(0)
+    estimator = known_robot(scene.model, scene.config, {'rate': RATE})
+    stamps = np.sort(np.arange(200) / RATE + rng.uniform(0.0, late, 200))
+    for k, stamp in enumerate(stamps):
+        m = scene.measurement(0)
+        found = estimator.update(replace(m, stamp_ns=round(1e9 * stamp) + k))
+    assert bool(found.faults & Fault.STAMPS_UNEVEN) == (late > 0.0)
+
+
 def test_friction_is_not_taken_for_late_torques():
     assert not Moving((0, 3), friction=2.0, noise=0.03).learn(2.0).faults & Fault.EFFORT_LATE
 
