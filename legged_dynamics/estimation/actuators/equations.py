@@ -539,7 +539,7 @@ def regress_block(x, up):
             certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
             bending = _bending(x, s, joints, count, n, f)
             moves = scale(x.motion[4, j], cross(f, get3(x.jacobian.T, j, s)))
-            wrench = (0.0, 0.0, 0.0) + moves
+            wrench = (0.0, 0.0, 0.0, *moves)
             for e in range(6):
                 t = certain * _transfer(x.grasp[e], x.block, x.jacobian, s, size, j)
                 for k in range(N_LOCAL):

@@ -32,8 +32,7 @@ class Estimate:
     joint: np.ndarray           # maximum a posteriori of all at once
     theta: np.ndarray           # the same without what all gains share
     variance: np.ndarray
-    # By data alone, beyond what is stated, and information: delay of torques, compliance.
-    alone: tuple[np.ndarray, np.ndarray] = (np.zeros(0), np.zeros(0))
+    alone: Sequence[float] | np.ndarray = ()    # log-odds: delay of torques, compliance
 
 
 class Hypotheses:
@@ -86,15 +85,14 @@ class Hypotheses:
 
     def find_alone(self, found: Estimate, information: np.ndarray, right: np.ndarray,
                    free: np.ndarray) -> None:
-        """Find the delay of torques and the compliance by data alone, and their information."""
+        """Find the odds of an unknown delay of torques, and compliance, by data alone."""
         # With all else free, for friction that is stated wrong would pass for it; but the IMU,
         # which torques are late against, with its prior.
-        free[-1], at, mean = found.weight[-1], self._alone, self._prior.mean
+        free[-1] = found.weight[-1]
         factor = factorized(information, free)
-        variance = variances(factor, at)
-        sensed = np.maximum(1.0 / variance - free[at], 1e-9 * free[at])
-        off = solved(factor, right + free * mean) - mean
-        found.alone = off[at] / (variance * sensed), sensed
+        theta = solved(factor, right + free * self._prior.mean)
+        variance = variances(factor, self._alone)
+        found.alone = self._odds_alone(theta, variance, free, self._alone)
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -164,12 +162,20 @@ class Hypotheses:
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
-        at, (off, sensed) = self._alone, found.alone
-        small, any_value = (each[at] ** 2 + 1.0 / sensed
-                            for each in (prior.tight, np.maximum(prior.wide, prior.tight)))
-        z[at] = settings.rejection * 0.5 * (
-            off ** 2 * (1.0 / small - 1.0 / any_value) - np.log(any_value / small)
-            ) / [settings.effort_delay_odds, settings.gain_odds]
+        z[self._alone[0]] = settings.rejection / settings.effort_delay_odds * found.alone[0]
+        # A compliance shows with gains as they are stated as well as with any other.
+        at = self._alone[1:]
+        known = self._odds_alone(found.joint, variance[at], found.weight, at)
+        z[at] = settings.rejection / settings.gain_odds * min(found.alone[1], known[0])
+
+    def _odds_alone(self, theta: np.ndarray, variance: np.ndarray, weight: np.ndarray,
+                    at: list[int]) -> np.ndarray:
+        """Return log-odds of unknown values against stated ones, of an estimate's data alone."""
+        sensed = np.maximum(1.0 / variance - weight[at], 1e-9 * weight[at])
+        off = (theta - self._prior.mean)[at] / (variance * sensed)
+        small = self._prior.tight[at] ** 2 + 1.0 / sensed
+        unknown = np.maximum(self._prior.wide[at], self._prior.tight[at]) ** 2 + 1.0 / sensed
+        return 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - np.log(unknown / small))
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""
