@@ -32,7 +32,7 @@ class Estimate:
     joint: np.ndarray           # maximum a posteriori of all at once
     theta: np.ndarray           # the same without what all gains share
     variance: np.ndarray
-    alone: Sequence[float] | np.ndarray = ()    # log-odds: delay of torques, compliance
+    alone: Sequence[float] = ()     # log-odds by data alone: delay of torques, compliance
 
 
 class Hypotheses:
@@ -91,8 +91,8 @@ class Hypotheses:
         free[-1] = found.weight[-1]
         factor = factorized(information, free)
         theta = solved(factor, right + free * self._prior.mean)
-        variance = variances(factor, self._alone)
-        found.alone = self._odds_alone(theta, variance, free, self._alone)
+        found.alone = [self._odds_alone(theta, variance, free, at) for at, variance in zip(
+            self._alone, variances(factor, self._alone))]
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -162,20 +162,20 @@ class Hypotheses:
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
-        z[self._alone[0]] = settings.rejection / settings.effort_delay_odds * found.alone[0]
+        delay, soft = self._alone
+        z[delay] = settings.rejection / settings.effort_delay_odds * found.alone[0]
         # A compliance shows with gains as they are stated as well as with any other.
-        at = self._alone[1:]
-        known = self._odds_alone(found.joint, variance[at], found.weight, at)
-        z[at] = settings.rejection / settings.gain_odds * min(found.alone[1], known[0])
+        known = self._odds_alone(found.joint, variance[soft], found.weight, soft)
+        z[soft] = settings.rejection / settings.gain_odds * min(found.alone[1], known)
 
-    def _odds_alone(self, theta: np.ndarray, variance: np.ndarray, weight: np.ndarray,
-                    at: list[int]) -> np.ndarray:
-        """Return log-odds of unknown values against stated ones, of an estimate's data alone."""
-        sensed = np.maximum(1.0 / variance - weight[at], 1e-9 * weight[at])
-        off = (theta - self._prior.mean)[at] / (variance * sensed)
-        small = self._prior.tight[at] ** 2 + 1.0 / sensed
-        unknown = np.maximum(self._prior.wide[at], self._prior.tight[at]) ** 2 + 1.0 / sensed
-        return 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - np.log(unknown / small))
+    def _odds_alone(self, theta: np.ndarray, variance: float, weight: np.ndarray, at: int
+                    ) -> float:
+        """Return log-odds of an unknown value against that stated, of an estimate's data alone."""
+        tight, wide = self._prior.tight[at], self._prior.wide[at]
+        sensed = max(1.0 / variance - weight[at], 1e-9 * weight[at])
+        off = (theta[at] - self._prior.mean[at]) / (variance * sensed)
+        small, unknown = tight ** 2 + 1.0 / sensed, max(wide, tight) ** 2 + 1.0 / sensed
+        return 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - math.log(unknown / small))
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""
