@@ -265,10 +265,11 @@ DEFECTS = (
            imu_late=0.001, com=0.01, armature=0.5),
     Defect("hips' armature 0", hips=0.0, fault='ARMATURE_MISSTATED'),
     Defect('gain drifting to 0.85 in 6 s', drift=0.85, fault='GAIN_MISSTATED'),
-    Defect('springs of 1000 N m/rad, 300 on a light robot', spring=1000.0),
+    Defect('springs of 1000 N m/rad, 300 on a light robot', spring=1000.0,
+           fault='DRIVES_ELASTIC'),
     Defect('play of 1 degree', play=DEGREE),
     Defect('torques cut off at 60 %', clip=0.6),
-    Defect('stamps late by 0 to 4 ms', jitter=0.004),
+    Defect('stamps late by 0 to 4 ms', jitter=0.004, fault='STAMPS_UNEVEN'),
 )
 QUICK = ('none', 'friction 5 % of the limit', 'armature 0', 'torque 3 ms late',
          'small ones together')

@@ -141,6 +141,7 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
+        self._compliance = 1.0 / (config.actuators.joint_stiffness or np.inf)
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None
@@ -258,6 +259,8 @@ class GroundReactionEstimator:
         if self._clock.stamp is not None:
             faults = self._check_time(stamp - self._clock.stamp)
         clock = self._clock     # after a gap another one
+        if clock.uneven:
+            faults |= Fault.STAMPS_UNEVEN
         time = clock.time_of(stamp)
         dt = 0.0 if clock.stamp is None else (time - clock.time) * 1e-9
         arrays, places = self._arrays, self._results.places
@@ -275,6 +278,9 @@ class GroundReactionEstimator:
         if self._rails is not None:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, time)
+        if self._compliance > 0.0:
+            position = self._input.views.position       # of motors, from here on of links
+            position -= self._compliance * np.nan_to_num(self._input.views.effort)
         arrays.stamps[-1] = time
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
@@ -361,6 +367,9 @@ class GroundReactionEstimator:
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
+        self._compliance = soft = learner.compliance
+        # A foot on springs is loaded and unloaded while its motors' torques hardly change.
+        self._settings['air_force'] = TUNED.largest_noise if soft > 0.0 else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)

@@ -79,6 +79,8 @@ class Fault(IntFlag):
     GAIN_MISSTATED = 2048
     IMU_LATE = 4096
     VELOCITY_LATE = 8192
+    DRIVES_ELASTIC = 16384
+    STAMPS_UNEVEN = 32768
 
 
 @dataclass(frozen=True)

@@ -245,11 +245,12 @@ class SampleClock:
     def __init__(self, rate: float):
         self.stamp: int | None = None       # ns, of the last sample; `time`: that it counts for
         self.period, self.time, self._step, self._scatter = round(1e9 / rate), 0, 0, 0.0
+        self.uneven = False     # whether stamps are of receipt
 
     def time_of(self, stamp: int) -> int:
         """Return the time of a sample that comes next [ns]."""
-        scatter, stray = self._scatter, stamp - self.time - self.period
-        even = scatter < TUNED.scatter * self.period or stray > TUNED.lost * scatter
+        stray = stamp - self.time - self.period
+        even = not self.uneven or stray > TUNED.lost * self._scatter
         return stamp if even else stamp - stray + round(stray / TUNED.steady_samples)
 
     def take(self, stamp: int, time: int) -> None:
@@ -257,6 +258,7 @@ class SampleClock:
         if self.stamp is not None:
             change, self._step = abs(stamp - self.stamp - self._step), stamp - self.stamp
             self._scatter += (change - self._scatter) / TUNED.steady_samples
+            self.uneven = self._scatter >= TUNED.scatter * self.period
         self.stamp, self.time = stamp, time
 
 

@@ -44,6 +44,10 @@ class ActuatorSettings(CheckedSettings):
         'robot.load_friction_deviation', [], '1', 'Deviation of it.', 0.0, 1.0)
     armature_deviation: list[float] = setting(
         'robot.armature_deviation', [], 'kg m^2', 'Deviation of the rotor inertia.', 0.0)
+    joint_stiffness: float = setting(
+        'robot.joint_stiffness', 0.0, 'N m/rad',
+        'Of the drives between motors, where encoders are, and links; 0: stiff, or not known.',
+        0.0)
     joint_effort_gain: list[float] = setting(
         'noise.joint_effort_gain', [], '1',
         'Error of the scale of measured torques, one deviation per joint in command order; '

@@ -51,7 +51,8 @@ class Moving:
     """A robot whose legs swing or press, with torques by inverse dynamics and known actuators."""
 
     def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
-                 seed=3, late_velocity=0.0, noise=0.0, **parameters):
+                 seed=3, late_velocity=0.0, noise=0.0, stiffness=np.inf,
+                 **parameters):
         rng = np.random.default_rng(seed)
         self.model, self.config = quadruped(**{**UNSTATED, **parameters})
         self.model = self.config.apply_to(self.model)
@@ -59,7 +60,7 @@ class Moving:
         self.q0 = self.config.nominal_in(self.model)
         self.friction, self.armature, self.late, self.gain = friction, armature, late, gain
         self.sway, self.late_velocity = sway, late_velocity
-        self.noise = noise
+        self.noise, self.stiffness = noise, stiffness
         self.phase = rng.uniform(0.0, 6.0, NJ)
         self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
         self.size = np.full(NJ, 0.02)       # feet on the ground hardly move against each other
@@ -98,6 +99,7 @@ class Moving:
             signal.correct(v, 1.0 / RATE)
             base, _ = self.torque(t)
             _, tau = self.torque(t - self.late)
+            q = q + tau / self.stiffness        # of motors that move links through springs
             row = np.concatenate([[0.0], q, v, self.gain * tau, np.zeros(3),
                                   mount.R.T @ base.proper_acceleration])
             if learner.take(row, round(1e9 * t)):
@@ -213,6 +215,58 @@ def test_late_torques_are_found():
     assert late.effort_age > 0.002
     lines = [one.line for one in late.findings if one.fault == Fault.EFFORT_LATE]
     assert lines == [f'noise.effort_age: {late.effort_age:.3g}']     # what is used is offered
+
+
+def test_elastic_drives_are_found_with_their_stiffness():
+    learner = Moving((0, 3), sway=4.0, stiffness=800.0).learn(4.0)
+    assert 1.0 / learner.compliance == pytest.approx(800.0, rel=0.3)
+    said = [one for one in learner.findings if one.fault == Fault.DRIVES_ELASTIC]
+    assert said and said[0].line.startswith('robot.joint_stiffness: ')
+    assert not learner.faults & (Fault.EFFORT_LATE | Fault.GAIN_MISSTATED)
+    assert Moving((0, 3), sway=4.0).learn(4.0).compliance == 0.0
+
+
+def test_noisy_torques_are_not_taken_for_elastic_drives():
+    """Noise that is in a regressor and in its equation would be a compliance."""
+    scene, rng = Moving((0, 3), sway=4.0), np.random.default_rng(2)
+    torque = scene.torque
+    scene.torque = lambda t: (torque(t)[0], torque(t)[1] + 5.0 * rng.standard_normal(NJ))
+    assert scene.learn(3.0).compliance == 0.0
+
+
+@pytest.mark.parametrize('rise', [0.04, 0.1])
+def test_gains_that_rise_are_no_elastic_drives(rise):
+    """They make forces larger, which bending legs do not."""
+    scene = Moving((0, 3), sway=2.0)
+    torque = scene.torque
+    scene.torque = lambda t: (torque(t)[0], (1.0 + rise * t) * torque(t)[1])
+    assert scene.learn(4.0).compliance == 0.0
+
+
+def test_a_stated_stiffness_is_kept_and_positions_of_links_follow_from_it():
+    stated = {'robot.joint_stiffness': 800.0}
+    learner = Moving((0, 3), sway=4.0, stiffness=800.0, **stated).learn(3.0)
+    assert learner.compliance == 1.0 / 800.0 and not learner.findings
+    found = []
+    for parameters, compliance in (({}, 0.0), (stated, 1.0 / 800.0)):
+        scene = Scene(*quadruped(**QUIET, **parameters))
+        estimator = known_robot(scene.model, scene.config)
+        for k in range(20):
+            m = scene.measurement(k)
+            found.append(estimator.update(replace(
+                m, position=m.position + compliance * m.effort)).data.copy())
+    np.testing.assert_allclose(found[39], found[19], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize('late', [0.0, 0.004])
+def test_stamps_of_receipt_are_said(late):
+    scene, rng = Scene(*quadruped()), np.random.default_rng(0)
+    estimator = known_robot(scene.model, scene.config, {'rate': RATE})
+    stamps = np.sort(np.arange(200) / RATE + rng.uniform(0.0, late, 200))
+    for k, stamp in enumerate(stamps):
+        m = scene.measurement(0)
+        found = estimator.update(replace(m, stamp_ns=round(1e9 * stamp) + k))
+    assert bool(found.faults & Fault.STAMPS_UNEVEN) == (late > 0.0)
 
 
 def test_friction_is_not_taken_for_late_torques():

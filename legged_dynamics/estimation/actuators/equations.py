@@ -22,7 +22,7 @@ from legged_dynamics.dynamics.jacobians import (
     contact_map,
     contact_points,
 )
-from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.kinematics import FORCE, ROTATION
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
 from legged_dynamics.estimation.contact import find_swinging
 from legged_dynamics.model.actuators import ARMATURE, DELAY, GAIN, PARAMETERS
@@ -31,12 +31,14 @@ from legged_dynamics.optimization.factorizations import factorize, invert_factor
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
+    dot,
     load3,
     load9,
     rotate,
     scale,
     store3,
     subtract,
+    z_axis,
 )
 from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.spatial.jit import lean_kernel, part
@@ -105,7 +107,7 @@ class Learning(NamedTuple):
     jacobian: np.ndarray
     grasp: np.ndarray
     joint: np.ndarray               # (nj, N_LOCAL + 1): Phi of the block, and the residual
-    motion: np.ndarray              # (4, nj): means of q, v, a and of bare inverse dynamics
+    motion: np.ndarray              # (5, nj): means of q, v, a, inverse dynamics, near torques
     base: np.ndarray                # (9,): mean motion of the base
     force: np.ndarray               # (6,): residual of the base's equations
     swings: np.ndarray              # (nf,): 1 for a foot that swings for certain
@@ -196,6 +198,7 @@ def _joint_means(all_rows, at, period, motion, joint, lag):
             before += all_rows[k, effort + j]
             after += all_rows[2 * m + 1 + k, effort + j]
         phi[DELAY] = (before - after) / (m * (2.0 * span + period))
+        motion[4, j] = 0.5 * (before + after) / m
         # Velocities that are late differ from the slope of positions by the acceleration.
         miss = (last[position + j] - first[position + j]) / span - s
         if math.isfinite(miss):
@@ -378,6 +381,38 @@ def _transfer(grasp, block, jacobian, s, size, j):
 
 
 @part
+def _foot_force(x, s, size, joints, count):
+    """
+    Return a foot's force by torques of the neighbouring blocks, ``block`` its covariance.
+
+    Their noise is not in the equations: it would be a compliance, squared.
+    """
+    f = (0.0, 0.0, 0.0)
+    for n in range(count):
+        j = joints[n + 1]
+        t = (x.motion[3, j] - x.motion[4, j]) / (x.uncertain[j] + x.spread[6 + j])
+        for r in range(size):
+            f = add(f, scale(t * x.jacobian[s + r, j], get3(x.block, r, 0)))
+    return f
+
+
+@part
+def _bending(x, s, joints, count, n, f):
+    """
+    Return what compliance does to the equation of a leg's joint n, f the force of its foot.
+
+    Torques tau bend joints by -c tau, and J^T f changes by that times the derivative of J: of
+    joints one behind the other, the axis of the first times the column of the second.
+    """
+    t = 0.0
+    for m in range(count):
+        axis = z_axis(load9(x.bodies[joints[min(m, n) + 1] + 1], ROTATION))
+        moves = get3(x.jacobian.T, joints[max(m, n) + 1], s)
+        t += x.motion[4, joints[m + 1]] * dot(f, cross(axis, moves))
+    return t
+
+
+@part
 def _add_base_errors(regressors, base, force, mass, jerk, jitter):
     """Write what the base's equations have beside legs, and their right side."""
     n = regressors.shape[1] - 2
@@ -457,7 +492,7 @@ def regress_block(x, up):
     """Add a block of measurements to a `Learning`; return False if the robot lies down."""
     x = opened(x)
     m, nf, constants = x.rows.shape[0] // 3, x.feet.index.shape[0], x.constants
-    period = constants[CONSTANT.period]
+    period, compliance = constants[CONSTANT.period], x.right.shape[0] - 2 - N_BASE
     _joint_means(x.rows, x.at, period, x.motion, x.joint, x.lag)
     # Dry friction of a joint at rest is anywhere within its bounds, for some ten blocks.
     for j in range(x.joint.shape[0]):
@@ -498,13 +533,18 @@ def regress_block(x, up):
             return True
         invert_factorized(x.block, size)    # P = (J R^-1 J^T + W^-2)^-1
         _add_variance(x.variance, x.grasp, x.block, s, size)
+        f = _foot_force(x, s, size, joints, count)
         for n in range(count):
             j = joints[n + 1]
             certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
+            bending = _bending(x, s, joints, count, n, f)
+            moves = scale(x.motion[4, j], cross(f, get3(x.jacobian.T, j, s)))
+            wrench = (0.0, 0.0, 0.0, *moves)
             for e in range(6):
                 t = certain * _transfer(x.grasp[e], x.block, x.jacobian, s, size, j)
                 for k in range(N_LOCAL):
                     x.regressors[e, x.place[j, k]] += t * x.joint[j, k]
+                x.regressors[e, compliance] += t * bending + wrench[e]
                 x.force[e] -= t * x.joint[j, N_LOCAL]
     if swinging:
         x.counts[1] += 1.0

@@ -72,10 +72,10 @@ class ActuatorFinding:
         return f'{self.parameter.replace("_", " ")}{where}: {size}{write}'
 
 
-def delay_finding(fault: Fault, name: str, key: str, found: tuple[float, float], written: float
-                  ) -> ActuatorFinding:
-    """Return a delay that was found [s], with its deviation; ``written``: that for the YAML."""
-    return ActuatorFinding(fault, (), name, float(found[0]), float(found[1]), 's',
+def common_finding(fault: Fault, name: str, key: str, found: tuple[float, float],
+                   written: float, unit: str = 's') -> ActuatorFinding:
+    """Return a value of all joints with its deviation; ``written``: that for the YAML."""
+    return ActuatorFinding(fault, (), name, float(found[0]), float(found[1]), unit,
                            _line(key, written) if written != 0.0 else '')
 
 

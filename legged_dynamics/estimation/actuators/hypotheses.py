@@ -32,8 +32,7 @@ class Estimate:
     joint: np.ndarray           # maximum a posteriori of all at once
     theta: np.ndarray           # the same without what all gains share
     variance: np.ndarray
-    effort_delay: float = 0.0   # s, beyond the stated one by data alone
-    effort_delay_information: float = 0.0
+    alone: Sequence[float] = ()     # log-odds by data alone: delay of torques, compliance
 
 
 class Hypotheses:
@@ -49,6 +48,7 @@ class Hypotheses:
         self.rejected = np.zeros(len(parameters.names), bool)
         self._force_error, self._mass = TUNED.base_force * mass * GRAVITY, mass
         self._of_torques = self._priors_of_torques()
+        self._alone = [parameters.effort_delay, parameters.compliance]
         self._wrong_gain = (settings.gain_factor * float(      # variance
             np.median(prior.tight[parameters.gains]))) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
@@ -83,21 +83,16 @@ class Hypotheses:
             prior.mass_variance + own)
         return Estimate(deviation, weight, factor, noise, joint, theta, np.zeros(0))
 
-    def find_effort_delay(self, found: Estimate, factor: np.ndarray, free: np.ndarray,
-                          theta: np.ndarray) -> None:
-        """Find a delay of torques beyond the stated one by data alone, and its information."""
+    def find_alone(self, found: Estimate, information: np.ndarray, right: np.ndarray,
+                   free: np.ndarray) -> None:
+        """Find the odds of an unknown delay of torques, and compliance, by data alone."""
         # With all else free, for friction that is stated wrong would pass for it; but the IMU,
-        # which torques are late against, with its prior (Sherman and Morrison).
-        at, of_imu = self._parameters.effort_delay, found.weight[-1] - free[-1]
-        unit = np.zeros((2, len(free)))
-        unit[0, at] = unit[1, -1] = 1.0
-        both, imu = (solved(factor, one) for one in unit)
-        pull = of_imu * imu[at] / (1.0 + of_imu * imu[-1])
-        off = theta - self._prior.mean
-        variance = both[at] - pull * imu[at]
-        sensed = max(1.0 / variance - free[at], 1e-9 * free[at])
-        found.effort_delay = float(off[at] - pull * off[-1]) / (variance * sensed)
-        found.effort_delay_information = sensed
+        # which torques are late against, with its prior.
+        free[-1] = found.weight[-1]
+        factor = factorized(information, free)
+        theta = solved(factor, right + free * self._prior.mean)
+        found.alone = [self._odds_alone(theta, variance, free, at) for at, variance in zip(
+            self._alone, variances(factor, self._alone))]
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -127,6 +122,12 @@ class Hypotheses:
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
+        # What gains, a load or masses explain as well is no compliance.
+        soft = parameters.compliance
+        least = settings.rejection / settings.gain_odds * (max(odds) - odds[0])
+        z[soft] *= swung and found.theta[soft] > 0.0 and z[soft] > least
+        if self.rejected[soft] or self._prior.mean[soft] > 0.0:
+            z[parameters.place] = 0.0       # a leg on springs looks like any of these
         z[self.rejected | self._prior.free] = 0.0
         worst = int(np.argmax(z))
         if z[worst] > settings.rejection:
@@ -160,13 +161,21 @@ class Hypotheses:
                  * max(late - max(STATED_DELAY, errors), 0.0)
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
-        # Of torques by the odds of an unknown delay against a small one.
-        at = self._parameters.effort_delay
-        small, any_delay = (each[at] ** 2 + 1.0 / found.effort_delay_information
-                            for each in (prior.tight, np.maximum(prior.wide, prior.tight)))
-        z[at] = settings.rejection / settings.effort_delay_odds * 0.5 * (
-            found.effort_delay ** 2 * (1.0 / small - 1.0 / any_delay)
-            - math.log(any_delay / small))
+        # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
+        delay, soft = self._alone
+        z[delay] = settings.rejection / settings.effort_delay_odds * found.alone[0]
+        # A compliance shows with gains as they are stated as well as with any other.
+        known = self._odds_alone(found.joint, variance[soft], found.weight, soft)
+        z[soft] = settings.rejection / settings.gain_odds * min(found.alone[1], known)
+
+    def _odds_alone(self, theta: np.ndarray, variance: float, weight: np.ndarray, at: int
+                    ) -> float:
+        """Return log-odds of an unknown value against that stated, of an estimate's data alone."""
+        tight, wide = self._prior.tight[at], self._prior.wide[at]
+        sensed = max(1.0 / variance - weight[at], 1e-9 * weight[at])
+        off = (theta[at] - self._prior.mean[at]) / (variance * sensed)
+        small, unknown = tight ** 2 + 1.0 / sensed, max(wide, tight) ** 2 + 1.0 / sensed
+        return 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - math.log(unknown / small))
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""

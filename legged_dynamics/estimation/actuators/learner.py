@@ -14,7 +14,7 @@ from legged_dynamics.estimation.actuators.findings import (
     ActuatorFinding,
     Findings,
     Record,
-    delay_finding,
+    common_finding,
 )
 from legged_dynamics.estimation.actuators.hypotheses import Estimate, Hypotheses
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
@@ -235,7 +235,7 @@ class ActuatorLearner:
         spread = variances(factor, frictions)
         x.dry[:] = (x.theta[frictions] ** 2 + spread)[kind]
         self.free_friction = np.array([x.theta[frictions], spread])[:, kind]
-        self.hypotheses.find_effort_delay(found, factor, free, x.theta)
+        self.hypotheses.find_alone(found, information, right, free)
 
     def _use(self, found: Estimate) -> Iterator[None]:
         """Put an estimate to use: values, covariances, doubt."""
@@ -247,6 +247,8 @@ class ActuatorLearner:
         # So are offsets, but for what those of one kind share: wrong masses of links do the same.
         learned = rejected | self.prior.free | parameters.offsets | parameters.frictions
         x.used[:] = np.where(learned, found.theta, self.prior.mean)
+        # By what torques bend the drives between motors and links [rad/(N m)].
+        self.compliance = max(float(x.used[parameters.compliance]), 0.0)
         yield
         for offsets in parameters.offsets_of_kinds:
             x.used[offsets] -= x.used[offsets].mean()
@@ -263,11 +265,13 @@ class ActuatorLearner:
         found_doubt = doubt.covariance(self.covariance, learned[parameters.place], gain)
         yield
         doubt.add_unexplained(found_doubt, x)
-        self.doubt = found_doubt
         yield
         if self.seconds > 0.0:
             doubt.follow_motion(x)
-        self.torque_variance = doubt.torque_variance(self.doubt, self.value[FRICTION])
+        self.torque_variance = doubt.torque_variance(found_doubt, self.value[FRICTION])
+        # Links on springs follow their motors, and torques, by a time of the springs' own.
+        found_doubt[:, DELAY, DELAY] += self.compliance * self.prior.inertia
+        self.doubt = found_doubt
 
     # ---- what follows from it --------------------------------------------------------------
 
@@ -322,10 +326,14 @@ class ActuatorLearner:
             sigma = self._deviation[at]
             if self.hypotheses.rejected[at] and value - was > max(
                     least, settings.imu_delay_rejection * sigma):
-                yield delay_finding(fault, 'delay', key, (value, sigma), written)
+                yield common_finding(fault, 'delay', key, (value, sigma), written)
+        soft, sigma = self.compliance, self._deviation[parameters.compliance]
+        if self.hypotheses.rejected[parameters.compliance] and soft > 0.0:
+            yield common_finding(Fault.DRIVES_ELASTIC, 'stiffness', 'robot.joint_stiffness',
+                                 (1.0 / soft, sigma / soft ** 2), 1.0 / soft, 'N m/rad')
         velocity = self.velocity
         if velocity.late > velocity.least:
-            yield delay_finding(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age',
+            yield common_finding(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age',
                                 (velocity.late, velocity.deviation), velocity.late)
 
 

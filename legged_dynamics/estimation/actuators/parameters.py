@@ -20,6 +20,7 @@ from legged_dynamics.model.actuators import (
     OFFSET,
     PARAMETERS,
     STATED_DELAY,
+    STATED_SHARE,
     UNKNOWN,
     ActuatorModel,
 )
@@ -49,6 +50,7 @@ class Parameters:
         self.of_torques = np.concatenate([self.gains, n - 1 - N_BASE + np.arange(N_BASE)])
         self.frictions = np.isin(np.arange(n), self.place[:, [FRICTION, DAMPING, LOAD_FRICTION]])
         self.offsets = np.array([name.startswith('offset') for name in self.names])
+        self.compliance = n - 2 - N_BASE
         self.effort_delay, self.imu_delay = int(self.place[0, DELAY]), n - 1
         self.in_legs = np.isin(np.arange(nj), [j for own in self.legs for j in own])
         in_legs = self.place[self.in_legs]
@@ -82,6 +84,7 @@ class Parameters:
             else:
                 place[:, k] = [len(names) + kinds.index(one) for one in kind]
                 names += [f'{name} {one}' for one in kinds]
+        names.append('compliance')
         names += [f'base {axis}' for axis in 'xyz']
         names += ['mass', *(f'moment {axis}' for axis in 'xyz')]
         names.append('imu_delay')
@@ -122,8 +125,12 @@ class Prior:
         wide *= looser
         # An inertia of links that is wrong reads as an armature.
         at = place[:, ARMATURE]
-        inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-model.n_joints:]
-        np.maximum.at(tight, at, np.minimum(settings.link_inertia * inertia, wide[at]))
+        self.inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-model.n_joints:]
+        np.maximum.at(tight, at, np.minimum(settings.link_inertia * self.inertia, wide[at]))
+        at = parameters.compliance
+        mean[at] = 1.0 / (config.actuators.joint_stiffness or np.inf)
+        tight[at] = STATED_SHARE * mean[at] or settings.stiff / np.median(stated.limit)
+        wide[at] = settings.elastic / np.median(stated.limit)
         mean[[parameters.effort_delay, -1]] -= settings.read_delay
         tight[-1], wide[-1] = STATED_DELAY, UNKNOWN[DELAY]
         # A force that stays, of the accelerometer; mass and first moment of a load.

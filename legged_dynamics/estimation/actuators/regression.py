@@ -105,7 +105,7 @@ class Regression:
             dry=np.zeros(nj), rows=np.zeros((3 * block + 1, rows.size)),
             bodies=body_workspace(model), states=np.zeros((nf, N_FOOT_STATE)),
             jacobian=np.zeros((table.size, nj)), grasp=np.zeros((6, table.size)),
-            joint=np.zeros((nj, N_LOCAL + 1)), motion=np.zeros((4, nj)), base=np.zeros(9),
+            joint=np.zeros((nj, N_LOCAL + 1)), motion=np.zeros((5, nj)), base=np.zeros(9),
             force=np.zeros(6), swings=np.zeros(nf), block=np.zeros((6, 6)),
             variance=np.zeros((6, 6)), regressors=np.zeros((6, n + 2)), spread=spread,
             information=np.zeros((n, n)), right=np.zeros(n), lag=np.zeros(LAG.size),

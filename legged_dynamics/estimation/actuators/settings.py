@@ -43,6 +43,8 @@ class LearnerSettings:
     read_delay: float = 2e-4            # s, of torques and of the IMU, read from robots without
     load_mass: float = 0.1              # robot masses, deviation of a load that is not stated
     load_moment: float = 0.05           # mass times leg length, of its first moment
+    stiff: float = 0.01                 # rad at the torque limit, by which drives yield
+    elastic: float = 0.1                # the same of elastic ones
     imu_tilt: float = 0.05              # rad, of an IMU that is mounted otherwise than stated
     center_of_mass: float = 0.01        # m, least error of the base's
     base_share: float = 5e-4            # least error of its mass and of gravity as read, a share
