@@ -253,8 +253,8 @@ _UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
            False: 'Nothing is changed for it. A recording with slow and with quick swings of '
            'each leg in the air tells them apart.'}
 _ADVICE = {
-    'elasticity': 'No setting corrects it: forces are as wrong as the legs bend. Read the '
-                  "joints on the links' side, where the drives allow it.",
+    'elasticity': 'State robot.joint_stiffness, which corrects a part of it, or read the joints '
+                  "on the links' side, where the drives allow it.",
     'play': 'No setting corrects it. Look at gears and couplings.',
     'effort_drift': 'No setting corrects it. Look at the temperature of motors and current '
                     'sensors; weigh the robot to tell the gain from the mass.',
