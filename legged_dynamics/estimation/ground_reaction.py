@@ -314,8 +314,7 @@ class GroundReaction(NamedTuple):
     @property
     def foot_rotation(self) -> np.ndarray:
         """(nf, 3, 3) R_BF."""
-        states = self._array('feet.states')
-        return states[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
+        return self._array('feet.states')[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
 
     @property
     def foot_position(self) -> np.ndarray:

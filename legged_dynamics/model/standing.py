@@ -158,8 +158,7 @@ def _corner_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Tran
         corners += [pose.p + place for place in foot.touching(pose.R, UP)]
         owner += [i] * len(foot.corners)
     points = np.array(corners)
-    com = center_of_mass(model, bodies)[:2]
-    A = np.vstack([np.ones(len(points)), (points[:, :2] - com).T])
+    A = np.vstack([np.ones(len(points)), (points[:, :2] - center_of_mass(model, bodies)[:2]).T])
     # Balance of force and moments, base level, by non-negative least squares (Lawson and Hanson
     # 1974); of all solutions the shortest, thanks to a small weight on their length.
     length = SMALL_WEIGHT * np.eye(len(points))

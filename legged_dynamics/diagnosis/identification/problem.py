@@ -155,8 +155,7 @@ class Unknowns:
         each[0, SHIFT] = trust.base_center_of_mass * height / np.maximum(
             self.bodies[0].radius, 1e-3)
         model = self.model
-        weight = model.total_mass * GRAVITY
-        limit = np.minimum(model.effort_limits, weight * height)
+        limit = np.minimum(model.effort_limits, model.total_mass * GRAVITY * height)
         speed = np.array([min(joint.velocity, 10.0) for joint in model.joints])
         set_ = self.deviation
         set_[self.parts['effort_scale']] = trust.effort_scale
@@ -427,8 +426,7 @@ class Problem:
         def project(values: np.ndarray) -> np.ndarray:
             return N @ values if values.ndim == 3 else (N @ values[..., None])[..., 0]
         forces = np.linalg.solve(MT @ M + prior ** 2, MT @ y[..., None])[..., 0]
-        rest = left - self._contact(eq, forces)
-        return forces, project, standing, rest
+        return forces, project, standing, left - self._contact(eq, forces)
 
     def _lasting(self, time: float) -> float:
         """Return the factor of a tolerance whose error lasts so long [s]."""

@@ -239,8 +239,7 @@ class TorqueErrorProblem:
                 scores[number] = scores.get(number, 0.0) + seen.T @ r
             spread = sum((vectors.T @ score) ** 2 for score in scores.values())
             each = spread / np.maximum(values, 1e-9 * values[-1])
-            mean = max(float(np.median(each)), 1.0)
-            dispersion = np.maximum(each, mean)
+            dispersion = np.maximum(each, max(float(np.median(each)), 1.0))
         theta, covariance = theta * prior, covariance * np.outer(prior, prior)
         # What the ratio of torques and mass leaves open is shared by their priors.
         line = np.zeros(len(prior))
@@ -262,8 +261,7 @@ class TorqueErrorProblem:
         ``period`` [s]; ``stiction`` (nj,): each resting joint within its dry friction, -1 to 1.
         """
         nj, index = len(self.joints), self._measured
-        of_joints = theta[:nj * len(OF_JOINT)].reshape(nj, len(OF_JOINT))
-        offset, gain, dry, viscous = of_joints.T
+        offset, gain, dry, viscous = theta[:nj * len(OF_JOINT)].reshape(nj, len(OF_JOINT)).T
         tau, v = effort[:, index], velocity[:, index]
         sign = np.tanh(v / REGRESSION.creep)
         error = (offset + (gain + theta[nj * len(OF_JOINT)]) * tau + viscous * v

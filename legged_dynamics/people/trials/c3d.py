@@ -79,8 +79,7 @@ def read_trc(path: str | Path) -> Markers:
     if len(lines) < 6 or not lines[0].startswith('PathFileType'):
         raise MeasurementError(f'{path}: this is not a .trc file: expected "PathFileType" in its '
                                'first line, and five lines above the frames')
-    header = dict(zip(lines[1].split(), lines[2].split()))
-    unit = header.get('Units', '')
+    unit = dict(zip(lines[1].split(), lines[2].split())).get('Units', '')
     if unit not in UNITS:
         raise MeasurementError(f'{path}: expected Units out of {", ".join(UNITS)}, got {unit!r}')
     names = tuple(cell.strip() for cell in lines[3].split('\t')[2:] if cell.strip())

@@ -135,8 +135,7 @@ def _error_of(path: Path) -> str:
     if not path.is_file():
         return 'OpenSim did not say how far the markers are from those of the model.'
     table = read_storage(path)
-    column = table.values[:, table.names.index('marker_error_RMS')]
-    rms = float(np.sqrt(np.mean(column ** 2)))
+    rms = float(np.sqrt(np.mean(table.values[:, table.names.index('marker_error_RMS')] ** 2)))
     return f'Markers are {1e3 * rms:.0f} mm rms from those of the model' + (
         '.' if rms <= LARGEST_ERROR else f': more than the {1e3 * LARGEST_ERROR:.0f} mm of a good '
         'fit. Is the model scaled to this person?')
