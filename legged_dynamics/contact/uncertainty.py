@@ -17,7 +17,7 @@ import numpy as np
 
 from legged_dynamics.contact.tick import Memory
 from legged_dynamics.dynamics.motion import Motion
-from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
+from legged_dynamics.exceptions import ConfigurationError, place_of
 from legged_dynamics.model.parts import COM, INERTIA, JOINT, MASS, Q_START, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -206,7 +206,5 @@ class WrenchUncertainty:
             When there is no such foot.
 
         """
-        if foot not in self.feet:
-            raise UnknownNameError('foot', foot, self.feet)
-        i = 6 * self.feet.index(foot)
+        i = 6 * place_of('foot', foot, self.feet)
         return self.covariance[i:i + 6, i:i + 6]

@@ -20,7 +20,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.layout import OffFeetResults, Results, sizes_of
-from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.exceptions import place_of
 from legged_dynamics.spatial.layout import allocated
 
 # Results on links off the feet, each (n, 3).
@@ -359,9 +359,7 @@ class GroundReaction(NamedTuple):
             When there is no such foot.
 
         """
-        if foot not in self.feet:
-            raise UnknownNameError('foot', foot, self.feet)
-        i = self.feet.index(foot)
+        i = place_of('foot', foot, self.feet)
         start, size = self.layout.table.index[i, START], self.layout.table.index[i, SIZE]
         to_origin = self.layout.table.grasp(
             self.foot_rotation, self.contact_point - self.foot_position)[:, start:start + size]

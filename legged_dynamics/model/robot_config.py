@@ -393,7 +393,8 @@ class RobotConfig:
                 check_per_joint(name, given, joints)
         payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
         own = cls.__dataclass_fields__
-        plain = {name: value for name, value in _tuples(robot).items() if name in own}
+        plain = {name: tuple(value) if isinstance(value, list) else value
+                 for name, value in vars(robot).items() if name in own}
         return cls(**{**plain, 'feet': feet, 'foot_frames': frames}, noise=noise,
                    absent=dict(zip(absent, where or [0.0] * len(absent))), payload=payload,
                    sensors=SensorCorrection.from_parameters(found), actuators=actuators)
@@ -646,12 +647,6 @@ class RobotConfig:
             raise ConfigurationError(
                 f'robot.imu_link: {who} expects an IMU fixed to the base {model.base_link!r}, got '
                 f'{self.imu_link!r}, which moves against it; name a link of an IMU on the base')
-
-
-def _tuples(settings: CheckedSettings) -> dict[str, Any]:
-    """Return settings by their field, lists as tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value
-            for name, value in vars(settings).items()}
 
 
 def by_joint(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
