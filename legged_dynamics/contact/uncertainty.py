@@ -114,9 +114,8 @@ def shifted_motions(model: RobotModel, motion: Motion, noise: MotionNoise
                     moved[part] = moved[part].copy()
                     moved[part][j] += step
                 samples.append(moved)
-    sizes = model.nq, model.nv, model.nv, 9
     return tuple(np.array([sample[i] for sample in samples]).reshape(-1, size)
-                 for i, size in enumerate(sizes))
+                 for i, size in enumerate((model.nq, model.nv, model.nv, 9)))
 
 
 def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.ndarray]

@@ -392,9 +392,8 @@ class RobotConfig:
             if isinstance(given, list):
                 check_per_joint(name, given, joints)
         payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
-        own = cls.__dataclass_fields__
         plain = {name: tuple(value) if isinstance(value, list) else value
-                 for name, value in vars(robot).items() if name in own}
+                 for name, value in vars(robot).items() if name in cls.__dataclass_fields__}
         return cls(**{**plain, 'feet': feet, 'foot_frames': frames}, noise=noise,
                    absent=dict(zip(absent, where or [0.0] * len(absent))), payload=payload,
                    sensors=SensorCorrection.from_parameters(found), actuators=actuators)

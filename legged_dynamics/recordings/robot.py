@@ -35,9 +35,8 @@ def recognise(model: RobotModel, by_name: bool = False) -> Path:
 
     ``by_name``: the model's name must be that robot's too, as others may share links and joints.
     """
-    folder = share_directory() / 'config' / 'robots'
     fitting = []
-    for path in sorted(folder.glob('*.yaml')):
+    for path in sorted((share_directory() / 'config' / 'robots').glob('*.yaml')):
         try:
             config = RobotConfig.from_yaml(path)
             config.apply_to(model)

@@ -225,10 +225,9 @@ class Likelihood:
         parts['attitude'] = (up - samples.up) / TOLERANCES.attitude, 1.0
         # d(up)/dt in base axes is up x w.
         rate = np.gradient(up, samples.time, axis=0)
-        turn = np.cross(up, samples.base[:, :3])
         tolerance = np.hypot(
             TOLERANCES.turning, TOLERANCES.relative_turning * np.sqrt(np.mean(rate ** 2)))
-        parts['turning'] = (rate - turn) / tolerance, 2.0
+        parts['turning'] = (rate - np.cross(up, samples.base[:, :3])) / tolerance, 2.0
 
     # ---- blocks ----------------------------------------------------------------------------
 

@@ -283,10 +283,9 @@ class Problem:
         self.weight = model.total_mass * GRAVITY
         self._feet = feet_table(model, config.feet)
         W, h = self.weight, height
-        noise = config.noise.effort * signals.passed
         self.known = observe(signals, model, config).has_effort
         joint = np.where(self.known, np.hypot(
-            PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
+            PROBLEM.effort * W * h / len(config.feet), config.noise.effort * signals.passed), 1e6)
         self.scale = np.concatenate([[PROBLEM.force * W] * 3, [PROBLEM.moment * W * h] * 3, joint])
         self._least = self.scale.copy()
         self._step = float(np.median(np.diff(signals.time)))
@@ -411,10 +410,9 @@ class Problem:
         MT = M.transpose(0, 2, 1)
         loose = (PROBLEM.standing * self.weight) ** -2 * np.eye(nc)
         first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
-        size = nc // nf
         normal = np.einsum('nfi,ni->nf', eq.by_foot(first), samples.up)
         standing = normal > PROBLEM.contact_share * self.weight / nf
-        may = np.where(np.repeat(standing, size, axis=1), PROBLEM.standing,
+        may = np.where(np.repeat(standing, nc // nf, axis=1), PROBLEM.standing,
                        PROBLEM.swinging) * self.weight
         prior = np.zeros((len(M), nc, nc))
         prior[:, range(nc), range(nc)] = 1.0 / may

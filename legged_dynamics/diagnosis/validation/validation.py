@@ -513,6 +513,5 @@ def _horizontal(force: np.ndarray, up: np.ndarray, cycles: np.ndarray,
     total = np.nan_to_num(force).sum(axis=1)
     ahead = np.cross(np.array([0.0, 1.0, 0.0]), up)
     ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
-    left = np.cross(up, ahead)
     return tuple(100.0 * float(np.einsum('ni,ni->n', total, axis)[cycles].mean()) / weight
-                 for axis in (ahead, left))      # type: ignore[return-value]
+                 for axis in (ahead, np.cross(up, ahead)))      # type: ignore[return-value]

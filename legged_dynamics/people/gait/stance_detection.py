@@ -251,8 +251,7 @@ def _probability(speed, height, load, soles, scales, flight_load, rate, dt):
 
 def stances(contact: np.ndarray) -> list[StancePhase]:
     """Return the stance phases of all feet, foot by foot."""
-    n = len(contact)
-    return [StancePhase(i, first, end - 1, first > 0, end < n)
+    return [StancePhase(i, first, end - 1, first > 0, end < len(contact))
             for i in range(contact.shape[1]) for first, end in runs(contact[:, i])]
 
 

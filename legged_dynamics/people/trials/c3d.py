@@ -170,7 +170,6 @@ def _read_apart(path: Path, limits: ReadingLimits) -> dict[str, np.ndarray]:
     """Return what is needed of a file, as ezc3d reads it in a process of its own."""
     size = path.stat().st_size
     seconds = limits.time + limits.time_of_byte * size
-    most = limits.memory + limits.memory_of_byte * size
     # no threads: each would take memory for itself
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
                    'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
@@ -179,7 +178,7 @@ def _read_apart(path: Path, limits: ReadingLimits) -> dict[str, np.ndarray]:
         try:
             done = subprocess.run(
                 [sys.executable, '-m', __name__, str(path.resolve()), str(out), str(seconds),
-                 str(most)],
+                 str(limits.memory + limits.memory_of_byte * size)],
                 stdin=subprocess.DEVNULL, capture_output=True, env=environment,
                 timeout=limits.wall_factor * (seconds + 1.0))
         except subprocess.TimeoutExpired as error:
@@ -215,7 +214,6 @@ def _main(path: str, out: str, seconds: str, most: str) -> int:
     _limit(float(seconds), int(most))
     try:
         file = ezc3d.c3d(path, extract_forceplat_data=True)
-        points = np.asarray(file['data']['points'], float)
         parameters, header = file['parameters']['POINT'], file['header']
         plates = file['data'].get('platform', [])
         found: dict[str, object] = {
@@ -224,7 +222,7 @@ def _main(path: str, out: str, seconds: str, most: str) -> int:
             'analog_rate': float(header['analogs']['frame_rate']),
             'labels': json.dumps([str(label) for label in parameters['LABELS']['value']]),
             'unit': str((parameters.get('UNITS', {}).get('value') or ['mm'])[0]),
-            'points': points,
+            'points': np.asarray(file['data']['points'], float),
             'residuals': np.asarray(file['data']['meta_points']['residuals'], float)[0],
             'plate_units': np.array([[str(plate[key]) for key in _PLATE_UNITS]
                                      for plate in plates])}

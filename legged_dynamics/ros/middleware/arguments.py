@@ -108,9 +108,8 @@ class Override:
         """Return whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node."""
         selector = self.selector if self.selector.startswith('/') else f'/{self.selector}'
         # rclpy's rule: '/*' stands for one level, '/**' for any number of levels
-        parts = re.split(r'(/\*\*?)', selector)
         pattern = ''.join(r'(/\w+)' + part[2:] if part.startswith('/*') else re.escape(part)
-                          for part in parts)
+                          for part in re.split(r'(/\*\*?)', selector))
         return re.fullmatch(pattern, full_node_name) is not None
 
 

@@ -78,9 +78,8 @@ def _compile_reader(message: Definition,
     code = _Code({'_numbers': _read_numbers})
     code.line('def function(d, n):')
     code.indent = '    '
-    expression = _read_fields(code, message, make)
     code.flush(False)
-    code.line(f'return {expression}, n')
+    code.line(f'return {_read_fields(code, message, make)}, n')
     return code.compile(f'reader of {message.name}')
 
 

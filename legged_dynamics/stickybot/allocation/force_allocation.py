@@ -455,8 +455,7 @@ def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infea
         pull[i] += z[:len(normals)] @ normals
         z = z[len(normals):]
     # A multiple that is free to choose takes no part in the proof: its column must vanish.
-    target = np.append(pull, np.zeros(columns - 2 * n))
-    direction = np.linalg.lstsq(grasp.T, target, rcond=None)[0]
+    direction = np.linalg.lstsq(grasp.T, np.append(pull, np.zeros(columns - 2 * n)), rcond=None)[0]
     direction /= max(float(np.abs(direction).max()), 1e-300)
     available = float(sets.support((grasp[:, :2 * n].T @ direction).reshape(-1, 2)).sum())
     demanded = float(direction @ wrench)
