@@ -230,11 +230,11 @@ def _body_section(analysis: Analysis) -> ReportSection | None:
 
 def _contacts_section(analysis: Analysis) -> ReportSection:
     series, truth = analysis.series, analysis.truth
-    parts: list[Part] = [
+    return ReportSection('Contacts', [
         Bars('Feet on the ground', series.feet, _spans(series.time, series.contact.values),
              _spans(series.time, truth.contact) if truth.known else [], float(series.time[-1]),
-             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else ''))]
-    return ReportSection('Contacts', [*parts, *_filled(_contacts(analysis))])
+             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else '')),
+        *_filled(_contacts(analysis))])
 
 
 def _spans(time: np.ndarray, contact: np.ndarray) -> list[list[tuple[float, float]]]:
