@@ -90,9 +90,8 @@ def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.nda
 
 
 def _standing(feet: Sequence[Foot], links: Sequence[str]) -> list[Foot]:
-    names = [foot.link for foot in feet]
     for link in links:
-        place_of('foot link', link, names)
+        place_of('foot link', link, [foot.link for foot in feet])
     standing = [foot for foot in feet if not links or foot.link in links]
     if not standing:
         raise ConfigurationError('expected at least one foot: the robot YAML has none, give '

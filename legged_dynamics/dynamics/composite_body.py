@@ -293,7 +293,8 @@ def branches_of(model: RobotModel) -> np.ndarray:
 
     As rows, (nv, 2); for joints of one degree of freedom.
     """
-    starts = np.flatnonzero(model.tree.topology[1:, PARENT] == 0)
+    parents = model.tree.topology[1:, PARENT]
+    starts = np.flatnonzero(parents == 0)
     which = np.searchsorted(starts, np.arange(model.nv), side='right') - 1
     return np.column_stack([starts[which], np.append(starts[1:], model.nv)[which]])
 

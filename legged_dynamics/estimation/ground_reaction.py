@@ -366,5 +366,4 @@ class GroundReaction(NamedTuple):
         R_FB = self.foot_rotation[i].T
         to_foot = np.vstack([R_FB @ to_origin[:3], R_FB @ to_origin[3:]])
         stacked = self.latest_covariance if latest else self.covariance
-        block = stacked[start:start + size, start:start + size]
-        return to_foot @ block @ to_foot.T
+        return to_foot @ stacked[start:start + size, start:start + size] @ to_foot.T

@@ -392,8 +392,9 @@ class RobotConfig:
             if isinstance(given, list):
                 check_per_joint(name, given, joints)
         payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
-        plain = {name: tuple(value) if isinstance(value, list) else value
-                 for name, value in vars(robot).items() if name in cls.__dataclass_fields__}
+        plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                                 for name, value in vars(robot).items()
+                                 if name in cls.__dataclass_fields__}
         return cls(**{**plain, 'feet': feet, 'foot_frames': frames}, noise=noise,
                    absent=dict(zip(absent, where or [0.0] * len(absent))), payload=payload,
                    sensors=SensorCorrection.from_parameters(found), actuators=actuators)
@@ -595,9 +596,8 @@ class RobotConfig:
         if self.base != 'fixed':
             return ()
         for body, joint in enumerate(model.joints, start=1):
-            parent = int(model.tree.topology[body, PARENT])
             if (joint.kind != 'prismatic' or joint.name not in self.passive_joints
-                    or parent != len(found)):
+                    or model.tree.topology[body, PARENT] != len(found)):
                 break
             found.append(joint.name)
         return tuple(found)

@@ -308,8 +308,7 @@ class EffortWatchdog:
         if self.state is WatchdogState.IDLE or self.state is WatchdogState.LATCHED:
             return False
         ahead = (count - self._count) % 2**32
-        passed = max(now_ns - self._heard_ns, 0) * 1e-9
-        if 0 < ahead <= SENDERS.burst + SENDERS.rate * passed:
+        if 0 < ahead <= SENDERS.burst + SENDERS.rate * (max(now_ns - self._heard_ns, 0) * 1e-9):
             return False
         if ahead == 0 and np.array_equal(efforts, self._wanted):
             self.fault = f'{name} repeats message {count}'

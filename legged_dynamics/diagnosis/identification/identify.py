@@ -324,9 +324,8 @@ class _Reduced:
         J *= root[:, None] if len(root) > 1 else 1.0
         known, slope = self._prior(z)
         H = D[:, None] * (J.T @ J) * D + slope.T @ slope
-        g = D * (J.T @ r) + slope.T @ known
         L = np.linalg.cholesky(H)
-        inner = np.linalg.solve(L, g)
+        inner = np.linalg.solve(L, D * (J.T @ r) + slope.T @ known)
         rest = max(float(r @ r + known @ known - inner @ inner), 0.0)
         self._r = np.append(inner, np.sqrt(rest))
         self._J = np.vstack([L.T, np.zeros(len(z))])

@@ -218,14 +218,13 @@ class TorqueErrorProblem:
             q = np.linalg.qr(G)[0]
             # in deviations of the priors
             rows.append((y - q @ (q.T @ y), -(phi - q @ (q.T @ phi)) * prior, len(y) - G.shape[1]))
-        square = sum(seen.T @ seen for _, seen, _ in rows)
         gathered = sum(seen.T @ left for left, seen, _ in rows)
         # Less mass and less torque would shrink all residuals: the mass stands still here.
         common, mass = (len(self.joints) * len(OF_JOINT) + OF_ROBOT.index(name)
                         for name in ('common gain', 'mass'))
         extra = np.eye(len(prior))
         extra[mass, mass] = FIXED
-        values, vectors = np.linalg.eigh(square)
+        values, vectors = np.linalg.eigh(sum(seen.T @ seen for _, seen, _ in rows))
         dispersion, theta, misfit = np.ones(len(prior)), np.zeros(len(prior)), 1.0
         for _ in range(REGRESSION.passes):
             weighted = vectors * dispersion ** -1.0

@@ -93,8 +93,7 @@ def soles_of(dynamics: GaitInverseDynamics, settings: GaitSettings) -> SoleMotio
         height = np.where(slow, points[..., 2], np.inf).min(axis=1)
         roll, rate = _roll(dynamics, i, floor)
         across = np.linalg.norm(points[0, -1] - points[0, 0])
-        level = np.ptp(points[..., 2], axis=1) <= SOLE.level * across
-        rate[level | (fastest < rest)] = 0.0
+        rate[(np.ptp(points[..., 2], axis=1) <= SOLE.level * across) | (fastest < rest)] = 0.0
         parts.append((slowest, np.fmax(height, floor), floor, roll, rate))
     return SoleMotion(*(np.stack(columns, axis=1) for columns in zip(*parts)))
 

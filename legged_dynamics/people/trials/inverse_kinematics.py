@@ -87,9 +87,8 @@ def _run_tool(task: dict[str, Any], folder: Path) -> dict[str, Any]:
                           capture_output=True, cwd=folder, check=False,
                           env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
     (folder / 'opensim.log').unlink(missing_ok=True)
-    last = done.stdout.strip().splitlines()[-1:]
     try:
-        return dict(json.loads(last[0]))
+        return dict(json.loads(done.stdout.strip().splitlines()[-1]))
     except (IndexError, ValueError):
         return {'error': f'OpenSim ended with code {done.returncode}'}
 

@@ -405,9 +405,8 @@ def _magnitude(wrench: np.ndarray) -> float:
 def answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: float, gap: float
            ) -> Allocation:
     """Return an optimal allocation with its balance verified."""
-    error = float(np.abs(grasp @ forces - wrench).max()) / _magnitude(wrench)
     return Allocation(AllocationStatus.OPTIMAL, forces.reshape(-1, 2).copy(), float(value), gap,
-                      error)
+                      float(np.abs(grasp @ forces - wrench).max()) / _magnitude(wrench))
 
 
 def no_answer(n: int, status: AllocationStatus, certificate: Infeasibility | None = None
