@@ -78,8 +78,9 @@ def _compile_reader(message: Definition,
     code = _Code({'_numbers': _read_numbers})
     code.line('def function(d, n):')
     code.indent = '    '
+    expression = _read_fields(code, message, make)
     code.flush(False)
-    code.line(f'return {_read_fields(code, message, make)}, n')
+    code.line(f'return {expression}, n')
     return code.compile(f'reader of {message.name}')
 
 
