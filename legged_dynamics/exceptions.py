@@ -78,7 +78,7 @@ class UnknownNameError(ModelError, KeyError):
         return str(self.args[0])
 
 
-def place_of(kind: str, name: str, names: Sequence[str]) -> int:
+def index_of(kind: str, name: str, names: Sequence[str]) -> int:
     """Return a name's place among others, or raise the error that lists them."""
     if name not in names:
         raise UnknownNameError(kind, name, names)

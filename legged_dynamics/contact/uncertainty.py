@@ -17,7 +17,7 @@ import numpy as np
 
 from legged_dynamics.contact.tick import Memory
 from legged_dynamics.dynamics.motion import Motion
-from legged_dynamics.exceptions import ConfigurationError, place_of
+from legged_dynamics.exceptions import ConfigurationError, index_of
 from legged_dynamics.model.parts import COM, INERTIA, JOINT, MASS, Q_START, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -205,5 +205,5 @@ class WrenchUncertainty:
             When there is no such foot.
 
         """
-        i = 6 * place_of('foot', foot, self.feet)
+        i = 6 * index_of('foot', foot, self.feet)
         return self.covariance[i:i + 6, i:i + 6]

@@ -20,7 +20,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.layout import OffFeetResults, Results, sizes_of
-from legged_dynamics.exceptions import place_of
+from legged_dynamics.exceptions import index_of
 from legged_dynamics.spatial.layout import allocated
 
 # Results on links off the feet, each (n, 3).
@@ -359,7 +359,7 @@ class GroundReaction(NamedTuple):
             When there is no such foot.
 
         """
-        i = place_of('foot', foot, self.feet)
+        i = index_of('foot', foot, self.feet)
         start, size = self.layout.table.index[i, START], self.layout.table.index[i, SIZE]
         to_origin = self.layout.table.grasp(
             self.foot_rotation, self.contact_point - self.foot_position)[:, start:start + size]

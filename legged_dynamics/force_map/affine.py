@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, FOOT_ROTATION
-from legged_dynamics.exceptions import place_of
+from legged_dynamics.exceptions import index_of
 from legged_dynamics.model.parts import JOINT, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import VELOCITY_SIZE, RobotModel
 
@@ -44,7 +44,7 @@ class AffineMap:
 
     def by(self, columns: Sequence[str], torque: np.ndarray) -> ForceMap:
         """Return the map of some torques, in order; the others are constant in its offset."""
-        free = [place_of('column of the map', name, self.columns) for name in columns]
+        free = [index_of('column of the map', name, self.columns) for name in columns]
         constant = np.array(torque, float)
         constant[free] = 0.0
         return ForceMap(self.force(constant), self.matrix[:, free], tuple(columns))
@@ -238,7 +238,7 @@ class ContactForceMap(AffineMap):
 
     def rows(self, link: str) -> slice:
         """Return the rows of one foot; UnknownNameError when it is not in contact."""
-        return self.layout.rows[place_of('foot in contact', link, self.feet)]
+        return self.layout.rows[index_of('foot in contact', link, self.feet)]
 
     def of_foot(self, link: str) -> ForceMap:
         """Return the map of one foot alone; UnknownNameError when it is not in contact."""

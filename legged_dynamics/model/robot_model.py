@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import ModelError, UnknownNameError, place_of
+from legged_dynamics.exceptions import ModelError, UnknownNameError, index_of
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.assembly import (
     POSITION_SIZE,
@@ -235,7 +235,7 @@ class RobotModel:
             When there is no such joint; the message lists the joints.
 
         """
-        return place_of('joint', name, self.joint_names)
+        return index_of('joint', name, self.joint_names)
 
     def require_inertia(self, what: str) -> None:
         """
