@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
         try:
             value: Any = version('legged_dynamics')
         except PackageNotFoundError:        # running from a source tree that is not installed
-            value = 'unknown'
+            value = '(not installed)'
     elif name not in __all__ and (name in _folders() or _moved.new_path(f'{__name__}.{name}')):
         value = import_module(f'legged_dynamics.{name}')
     else:

@@ -3,7 +3,7 @@
 """The package's errors: one root, one class for each place where the user's input can be wrong."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -76,3 +76,10 @@ class UnknownNameError(ModelError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def index_of(kind: str, name: str, names: Sequence[str]) -> int:
+    """Return a name's place among others, or raise the error that lists them."""
+    if name not in names:
+        raise UnknownNameError(kind, name, names)
+    return names.index(name)

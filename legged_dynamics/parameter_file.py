@@ -121,8 +121,7 @@ def _no_node(path: str, entry: Entry | None) -> ConfigurationError:
 def _read_yaml(text: str, source: str) -> Entry | None:
     """Return the value, list or mapping that a YAML text holds, or None when it holds nothing."""
     try:
-        events = yaml.parse(text, Loader=_LOADER)
-        return _Builder(events, source).root()
+        return _Builder(yaml.parse(text, Loader=_LOADER), source).root()
     except yaml.YAMLError as error:
         detail = ' '.join(str(error).split())
         raise ConfigurationError(f'{source} is not valid YAML: {detail}') from error
@@ -144,8 +143,7 @@ class _Builder:
                 if found is not None:
                     raise self._refusal(event, 'expected one document, got another')
                 found = self._entry(next(self._events), 0)
-        empty = found is not None and found.value is None
-        return None if empty else found
+        return None if (found is not None and found.value is None) else found
 
     def _entry(self, event: Any, depth: int) -> Entry:
         line = event.start_mark.line + 1

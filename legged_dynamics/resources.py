@@ -17,9 +17,8 @@ def share_directory() -> Path:
     The source tree if run from it, else ``<prefix>/share/legged_dynamics`` (colcon and
     pip).
     """
-    source = _PACKAGE.parent
     installed = [parent / 'share' / 'legged_dynamics' for parent in _PACKAGE.parents]
-    for folder in (source, *installed):
+    for folder in (_PACKAGE.parent, *installed):
         if (folder / 'config' / 'robots').is_dir():
             return folder
     raise ConfigurationError(f'cannot find the files that come with legged_dynamics beside '

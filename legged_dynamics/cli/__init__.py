@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from typing import Any
 
+import legged_dynamics
 from legged_dynamics.cli.output import ProgressBar, say
 from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.cli.verbs import VERBS
@@ -34,7 +35,8 @@ def command_parser(verbs: Sequence[Any] = VERBS) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='legged-dynamics', description='Ground reactions of legged robots without foot '
         'sensors: run the nodes, record, and report on recordings.')
-    parser.add_argument('--version', action='version', version=f'%(prog)s {_version()}')
+    parser.add_argument('--version', action='version',
+                        version=f'%(prog)s {legged_dynamics.__version__}')
     _add_volume(parser, False)
     below = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
     for verb in verbs:
@@ -73,7 +75,7 @@ def main(argv: Sequence[str] | None = None, verbs: Sequence[Any] = VERBS) -> int
             raise
         extra = EXTRAS.get((error.name or '').split('.')[0], 'all')
         print(f'legged-dynamics {args.verb}: the Python package {error.name!r} is not installed; '
-              f'{installs(extra, _version())}', file=sys.stderr)
+              f'{installs(extra, legged_dynamics.__version__)}', file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -111,12 +113,3 @@ def _add_volume(parser: argparse.ArgumentParser, default: Any) -> None:
                         help='where an error comes from, too')
     parser.add_argument('-q', '--quiet', action='store_true', default=default,
                         help='errors only')
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version('legged_dynamics')
-    except PackageNotFoundError:
-        return NOT_INSTALLED

@@ -250,8 +250,7 @@ def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
                   for foot, columns in options.truth.items()}
         rate = write_bag_of_csv(log, bag, joints, forces)
         options = replace(options, truth={foot: truth_topic(foot) for foot in forces})
-        stated = read_parameter_file(robot_files(options.robot)[0])
-        if 'rate' not in stated:
+        if 'rate' not in read_parameter_file(robot_files(options.robot)[0]):
             path = out / LOG_RATE
             path.write_text(written_file({'rate': round(rate, 1)}), encoding='utf-8')
             options = replace(options, params_files=(path, *options.params_files))

@@ -18,7 +18,7 @@ from legged_dynamics.dynamics import frame_jacobian
 from legged_dynamics.dynamics.motion import BaseMotion, Motion, state_vector
 from legged_dynamics.dynamics.newton_euler import inverse_dynamics
 from legged_dynamics.estimation.settings import nominal_position
-from legged_dynamics.exceptions import ConfigurationError, OutputError, UnknownNameError
+from legged_dynamics.exceptions import ConfigurationError, OutputError, index_of
 from legged_dynamics.force_map import ForceMap, TorqueProgram
 from legged_dynamics.force_map.affine import column_names
 from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
@@ -90,10 +90,8 @@ def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.nda
 
 
 def _standing(feet: Sequence[Foot], links: Sequence[str]) -> list[Foot]:
-    names = [foot.link for foot in feet]
     for link in links:
-        if link not in names:
-            raise UnknownNameError('foot link', link, names)
+        index_of('foot link', link, [foot.link for foot in feet])
     standing = [foot for foot in feet if not links or foot.link in links]
     if not standing:
         raise ConfigurationError('expected at least one foot: the robot YAML has none, give '
@@ -124,9 +122,7 @@ def _changed(values: np.ndarray, names: Sequence[str], words: Sequence[str], exp
     values = values.copy()
     for word in words:
         name, value = assigned(word, expected)
-        if name not in names:
-            raise UnknownNameError('joint', name, names)
-        values[names.index(name)] = value
+        values[index_of('joint', name, names)] = value
     return values
 
 

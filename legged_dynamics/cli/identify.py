@@ -94,8 +94,7 @@ def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str,
     other = copy.copy(args)
     other.bag, other.start, other.end = args.validate, None, None
     log = robot_and_readings(other)[1]
-    described = choice.config.apply_to(choice.model)
-    before = validate(described, choice.config, log)
+    before = validate(choice.config.apply_to(choice.model), choice.config, log)
     after = validate(found.model, found.config, log)
     worse = [name for name in ('force', 'moment', 'effort')
              if getattr(after, name) > (1.0 + WORSE) * getattr(before, name)]

@@ -3,6 +3,7 @@
 """The folder that a verb writes to: refused before the work, not after it."""
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 import time
@@ -66,11 +67,7 @@ def output_folder(folder: Path, ours: Sequence[str]) -> Iterator[Path]:
 
 
 def _held(lock: int) -> bool:
-    """Take a lock that ends with the process; do nothing where the system has no such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
+    """Take a lock that ends with the process."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -57,10 +57,6 @@ def interrupted_at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _leave(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)
-
-
 class ProcessGroup:
     """
     Context manager of child processes, each with a log file; all end with this process.
@@ -78,8 +74,9 @@ class ProcessGroup:
     def __enter__(self) -> ProcessGroup:
         """Return the group, still without processes."""
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, _leave)
-                            for number in (signal.SIGTERM, signal.SIGHUP)}
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                self._before[number] = signal.signal(
+                    number, lambda signum, frame: sys.exit(128 + signum))
         return self
 
     def __exit__(self, *exception: object) -> None:

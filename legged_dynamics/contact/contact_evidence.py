@@ -8,7 +8,6 @@ towards even at the switching rate. Off line the filter runs forward and backwar
 of both is the probability given all samples (two-state smoother, Rabiner 1989). Speeds and heights
 are compared in ``sqrt(g l)`` and ``l``, with the leg length l (Froude).
 """
-from __future__ import annotations
 
 import math
 

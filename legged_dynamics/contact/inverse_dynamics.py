@@ -507,8 +507,7 @@ def wrench_uncertainty(solver: ContactInverseDynamics, motion: Motion, noise: Mo
 
 def _null_space(A: np.ndarray) -> np.ndarray:
     _, s, Vt = np.linalg.svd(A)
-    rank = int((s > UNSEEN * s[:1].sum()).sum())
-    return Vt[rank:].T
+    return Vt[int((s > UNSEEN * s[:1].sum()).sum()):].T
 
 
 def _moved_by_motion(solver: ContactInverseDynamics, motion: Motion, noise: MotionNoise,

@@ -9,7 +9,6 @@ from the guess, and what they miss is the residual. With measured torque every e
 weighted by its variance. The program is that of `program`, the method the dual one of
 `optimization.quadratic_program`.
 """
-from __future__ import annotations
 
 import math
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from legged_dynamics.contact.tick import Memory
 from legged_dynamics.dynamics.motion import Motion
-from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
+from legged_dynamics.exceptions import ConfigurationError, index_of
 from legged_dynamics.model.parts import COM, INERTIA, JOINT, MASS, Q_START, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -114,9 +114,8 @@ def shifted_motions(model: RobotModel, motion: Motion, noise: MotionNoise
                     moved[part] = moved[part].copy()
                     moved[part][j] += step
                 samples.append(moved)
-    sizes = model.nq, model.nv, model.nv, 9
     return tuple(np.array([sample[i] for sample in samples]).reshape(-1, size)
-                 for i, size in enumerate(sizes))
+                 for i, size in enumerate((model.nq, model.nv, model.nv, 9)))
 
 
 def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.ndarray]
@@ -206,7 +205,5 @@ class WrenchUncertainty:
             When there is no such foot.
 
         """
-        if foot not in self.feet:
-            raise UnknownNameError('foot', foot, self.feet)
-        i = 6 * self.feet.index(foot)
+        i = 6 * index_of('foot', foot, self.feet)
         return self.covariance[i:i + 6, i:i + 6]

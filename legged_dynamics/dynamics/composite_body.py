@@ -197,8 +197,7 @@ class CompositeBody:
     def __init__(self, model: RobotModel):
         self.model = model
         n_base = 6 if model.floating else 0
-        n = n_base + model.nv
-        sizes = model.n_bodies, model.nq, n
+        sizes = model.n_bodies, model.nq, n_base + model.nv
         memory = np.zeros(length_of(_carve, *sizes))
         q, _, M, _ = as_python(_carve)(memory, *sizes)
         self._q, = input_views(q)

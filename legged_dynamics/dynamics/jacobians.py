@@ -394,8 +394,7 @@ def frame_jacobian(model: RobotModel, position: np.ndarray, link: str,
     contact_points(feet, bodies, (0.0, 0.0, 1.0), states)
     contact_map(feet, states, grasp)
     contact_jacobians(model.tree, feet, bodies, states, joints)
-    jacobian = np.hstack([grasp.T, joints]) if model.floating else joints
-    return _turned(jacobian, axes, states)
+    return _turned(np.hstack([grasp.T, joints]) if model.floating else joints, axes, states)
 
 
 def frame_bias_acceleration(model: RobotModel, position: np.ndarray, velocity: np.ndarray,

@@ -143,10 +143,9 @@ def _leg_length(model: RobotModel, config: RobotConfig) -> float:
     poses = frame_poses(model, nominal_position(model, config),
                         tuple(foot.link for foot in config.feet))
     for foot in config.feet:
-        home = poses[foot.link].p
         chain = model.chain(model.frame(foot.link).body)
         hip = bodies[min(chain), POSITION:POSITION + 3] if len(chain) else np.zeros(3)
-        longest = max(longest, float(np.linalg.norm(home - hip)))
+        longest = max(longest, float(np.linalg.norm(poses[foot.link].p - hip)))
     return max(longest, 1e-3)
 
 

@@ -19,7 +19,6 @@ a foot that starts to swing differs from the others at once. A robot that does n
 one foot at least, unless it was lifted: its base has risen as none of its feet says
 (`follow_lift`).
 """
-from __future__ import annotations
 
 import math
 

@@ -20,7 +20,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.layout import OffFeetResults, Results, sizes_of
-from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.exceptions import index_of
 from legged_dynamics.spatial.layout import allocated
 
 # Results on links off the feet, each (n, 3).
@@ -316,8 +316,7 @@ class GroundReaction(NamedTuple):
     @property
     def foot_rotation(self) -> np.ndarray:
         """(nf, 3, 3) R_BF."""
-        states = self._array('feet.states')
-        return states[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
+        return self._array('feet.states')[:, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(-1, 3, 3)
 
     @property
     def foot_position(self) -> np.ndarray:
@@ -362,14 +361,11 @@ class GroundReaction(NamedTuple):
             When there is no such foot.
 
         """
-        if foot not in self.feet:
-            raise UnknownNameError('foot', foot, self.feet)
-        i = self.feet.index(foot)
+        i = index_of('foot', foot, self.feet)
         start, size = self.layout.table.index[i, START], self.layout.table.index[i, SIZE]
         to_origin = self.layout.table.grasp(
             self.foot_rotation, self.contact_point - self.foot_position)[:, start:start + size]
         R_FB = self.foot_rotation[i].T
         to_foot = np.vstack([R_FB @ to_origin[:3], R_FB @ to_origin[3:]])
         stacked = self.latest_covariance if latest else self.covariance
-        block = stacked[start:start + size, start:start + size]
-        return to_foot @ block @ to_foot.T
+        return to_foot @ stacked[start:start + size, start:start + size] @ to_foot.T

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, FOOT_ROTATION
-from legged_dynamics.exceptions import UnknownNameError
+from legged_dynamics.exceptions import index_of
 from legged_dynamics.model.parts import JOINT, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import VELOCITY_SIZE, RobotModel
 
@@ -44,10 +44,7 @@ class AffineMap:
 
     def by(self, columns: Sequence[str], torque: np.ndarray) -> ForceMap:
         """Return the map of some torques, in order; the others are constant in its offset."""
-        for name in columns:
-            if name not in self.columns:
-                raise UnknownNameError('column of the map', name, self.columns)
-        free = [self.columns.index(name) for name in columns]
+        free = [index_of('column of the map', name, self.columns) for name in columns]
         constant = np.array(torque, float)
         constant[free] = 0.0
         return ForceMap(self.force(constant), self.matrix[:, free], tuple(columns))
@@ -241,9 +238,7 @@ class ContactForceMap(AffineMap):
 
     def rows(self, link: str) -> slice:
         """Return the rows of one foot; UnknownNameError when it is not in contact."""
-        if link not in self.feet:
-            raise UnknownNameError('foot in contact', link, self.feet)
-        return self.layout.rows[self.feet.index(link)]
+        return self.layout.rows[index_of('foot in contact', link, self.feet)]
 
     def of_foot(self, link: str) -> ForceMap:
         """Return the map of one foot alone; UnknownNameError when it is not in contact."""

@@ -392,8 +392,7 @@ class FootForceMap:
         if feet != 1:
             raise ConfigurationError(f'expected one joint on the ground (the foot), got {feet}')
         self.model = model
-        names = (hip,) if isinstance(hip, str) else tuple(hip or ())
-        self._hip = _hip_bodies(model, names)
+        self._hip = _hip_bodies(model, (hip,) if isinstance(hip, str) else tuple(hip or ()))
         left_out = {model.joint_index(name) + 1 for name in passive}
         both = left_out.intersection(self._hip)
         if both:

@@ -118,8 +118,7 @@ def force_ellipsoid(force_map: AffineMap, limits: np.ndarray) -> ForceEllipsoid:
         When a limit is not finite and positive.
 
     """
-    generators = _generators(force_map, limits)
-    U, s, _ = np.linalg.svd(generators)
+    U, s, _ = np.linalg.svd(_generators(force_map, limits))
     return ForceEllipsoid(np.array(force_map.offset[:3]), U, np.append(s, np.zeros(3))[:3])
 
 
@@ -166,8 +165,7 @@ def polytope_of(points: np.ndarray) -> ForcePolytope:
     # Along its principal axes and scaled to equal widths, no set is too thin for a hull.
     local = (points - center) @ (Vt[:dimension] / s[:dimension, None]).T
     if dimension == 1:
-        ends = [int(np.argmin(local)), int(np.argmax(local))]
-        return ForcePolytope(points[ends], none, 1)
+        return ForcePolytope(points[[int(np.argmin(local)), int(np.argmax(local))]], none, 1)
     from scipy.spatial import ConvexHull  # slow to import
     hull = ConvexHull(local)
     if dimension == 2:

@@ -109,8 +109,7 @@ def _chain_map(model: RobotModel, foot: str, position: np.ndarray, R_GB: np.ndar
                gravity: np.ndarray, units: np.ndarray, columns: tuple[str, ...]) -> ForceMap:
     """Return the map by some efforts, rows of ``units``, of a robot on one foot alone."""
     stance = standing_on(model, foot)
-    still = np.zeros(model.nv)
-    q, _ = stance.state(position, still, R_GB, np.zeros(3))
+    q, _ = stance.state(position, np.zeros(model.nv), R_GB, np.zeros(3))
     found = FootForceMap(stance.model).compute(q, gravity=gravity)
     efforts = np.column_stack([stance.efforts(position, unit) for unit in units])
     return ForceMap(found.offset[:3], found.joint_map[:3] @ efforts, columns)
@@ -174,8 +173,7 @@ def _draw_projection(axes: Axes, reach: FootReach, allowed: ForcePolytope, cone:
         elif len(outline):
             axes.plot(*outline.T, color=color)
     outline = polytope_of(reach.ellipsoid.surface(32).reshape(-1, 3)[:, plane]).vertices
-    closed = np.vstack([outline, outline[:1]])
-    axes.plot(*closed.T, color=ELLIPSOID, linewidth=1.0)
+    axes.plot(*np.vstack([outline, outline[:1]]).T, color=ELLIPSOID, linewidth=1.0)
     # All forces in one plane, and the view within a tenth of a radian along it.
     if reach.map.rank == 2 and abs(np.delete(reach.map.weakest_direction[:3], plane)[0]) < 0.1:
         axes.set_title('all in one plane, seen edge-on', fontsize=8.5, color=style.TEXT)

@@ -134,8 +134,7 @@ def _assumed_limits(model: RobotModel) -> np.ndarray:
     # Of a robot whose size is not known, a leg as long as a body of that mass has: m ~ l^3.
     guess = (ASSUMED_LIMIT * model.total_mass * GRAVITY * 0.15
              * max(model.total_mass, 0.1) ** (1 / 3))
-    typical = float(np.median(limit[known])) if known.any() else guess
-    return np.where(known, limit, typical)
+    return np.where(known, limit, float(np.median(limit[known])) if known.any() else guess)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -396,8 +396,9 @@ class RobotConfig:
             if isinstance(given, list):
                 check_per_joint(name, given, joints)
         payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
-        own = cls.__dataclass_fields__
-        plain = {name: value for name, value in _tuples(robot).items() if name in own}
+        plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                                 for name, value in vars(robot).items()
+                                 if name in cls.__dataclass_fields__}
         return cls(**{**plain, 'feet': feet, 'foot_frames': frames}, noise=noise,
                    absent=dict(zip(absent, where or [0.0] * len(absent))), payload=payload,
                    sensors=SensorCorrection.from_parameters(found), actuators=actuators)
@@ -599,9 +600,8 @@ class RobotConfig:
         if self.base != 'fixed':
             return ()
         for body, joint in enumerate(model.joints, start=1):
-            parent = int(model.tree.topology[body, PARENT])
             if (joint.kind != 'prismatic' or joint.name not in self.passive_joints
-                    or parent != len(found)):
+                    or model.tree.topology[body, PARENT] != len(found)):
                 break
             found.append(joint.name)
         return tuple(found)
@@ -650,12 +650,6 @@ class RobotConfig:
             raise ConfigurationError(
                 f'robot.imu_link: {who} expects an IMU fixed to the base {model.base_link!r}, got '
                 f'{self.imu_link!r}, which moves against it; name a link of an IMU on the base')
-
-
-def _tuples(settings: CheckedSettings) -> dict[str, Any]:
-    """Return settings by their field, lists as tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value
-            for name, value in vars(settings).items()}
 
 
 def by_joint(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:

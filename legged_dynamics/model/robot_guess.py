@@ -152,7 +152,7 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
             near += [Shape(shape.kind, shape.size, to_link @ shape.pose) for shape in shapes[name]]
         if near and name == link:
             break
-    up = _up_in(model, link)
+    up = link_pose(model, body_poses(model, _resting_position(model)), link).R[2]
     solid = [shape for shape in near if shape.size.any()]
     if not solid:
         unknown = (FlatFoot(link, *UNKNOWN_SOLE) if _has_ankle(model, link, count)
@@ -208,11 +208,6 @@ def _lies_flat(box: Shape) -> bool:
     """Tell a sole from the end of a shin: longer and broader than high, and no rod."""
     length, breadth, height = np.ptp(box.corners, axis=0)
     return bool(height < length and height < 1.5 * breadth and breadth > 0.25 * length)
-
-
-def _up_in(model: RobotModel, link: str) -> np.ndarray:
-    """Return the base's z in a link's axes, in the resting pose."""
-    return link_pose(model, body_poses(model, _resting_position(model)), link).R[2]
 
 
 def _placed(link: str, kind: str, place: Sequence[float] | np.ndarray,

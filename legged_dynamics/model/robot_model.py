@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import ModelError, UnknownNameError
+from legged_dynamics.exceptions import ModelError, UnknownNameError, index_of
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.assembly import (
     POSITION_SIZE,
@@ -235,10 +235,7 @@ class RobotModel:
             When there is no such joint; the message lists the joints.
 
         """
-        try:
-            return self.joint_names.index(name)
-        except ValueError:
-            raise UnknownNameError('joint', name, self.joint_names) from None
+        return index_of('joint', name, self.joint_names)
 
     def require_inertia(self, what: str) -> None:
         """

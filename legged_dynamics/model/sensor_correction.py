@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
+from legged_dynamics.exceptions import ConfigurationError, index_of
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.spatial.rotations import (
@@ -187,8 +187,7 @@ class SensorCorrection:
         if effort:
             back.update({urdf: driver for driver, urdf in self.rename_effort.items()})
         for name in back:
-            if name not in joints:
-                raise UnknownNameError('joint', name, joints)
+            index_of('joint', name, joints)
         return tuple(back.get(name, name) for name in joints)
 
     def per_joint(self, name: str, joints: Sequence[str], default: float) -> np.ndarray:

@@ -158,14 +158,12 @@ def _corner_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Tran
         corners += [pose.p + place for place in foot.touching(pose.R, UP)]
         owner += [i] * len(foot.corners)
     points = np.array(corners)
-    com = center_of_mass(model, bodies)[:2]
-    A = np.vstack([np.ones(len(points)), (points[:, :2] - com).T])
+    A = np.vstack([np.ones(len(points)), (points[:, :2] - center_of_mass(model, bodies)[:2]).T])
     # Balance of force and moments, base level, by non-negative least squares (Lawson and Hanson
     # 1974); of all solutions the shortest, thanks to a small weight on their length.
-    length = SMALL_WEIGHT * np.eye(len(points))
     wanted = np.concatenate([[1.0, 0.0, 0.0], np.zeros(len(points))])
     from scipy.optimize import nnls  # slow to import
-    share = nnls(np.vstack([A, length]), wanted)[0]
+    share = nnls(np.vstack([A, SMALL_WEIGHT * np.eye(len(points))]), wanted)[0]
     return points, owner, share, float(np.linalg.norm((A @ share)[1:]) / max(share.sum(), 1e-9))
 
 
@@ -255,8 +253,7 @@ class _Leg:
         within = np.stack([np.minimum(limits[:, 0] + margin[:, 0], self._middle),
                            np.maximum(limits[:, 1] + margin[:, 1], self._middle)], axis=1)
         self._limits = np.clip(within, limits[:, :1], limits[:, 1:])
-        poses = body_poses(model, rest)
-        self.hip = poses[moving[0]].p if moving else np.zeros(3)
+        self.hip = body_poses(model, rest)[moving[0]].p if moving else np.zeros(3)
 
     def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the foot's rotation (3, 3) and origin (3,) [m] in the base, at positions."""

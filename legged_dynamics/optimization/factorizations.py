@@ -7,7 +7,6 @@ Cholesky and LU (Golub and Van Loan 2013, chapters 3 and 4), and the sweep opera
 matrices that need not be definite (Goodnight 1979). Loops work on three rows at a time, so that
 sums which do not depend on each other overlap.
 """
-from __future__ import annotations
 
 import math
 

@@ -7,7 +7,6 @@ With ``gain = L^-1 H P`` and ``nu = L^-1 (z - H x)``, ``gain^T nu`` is added to 
 ``gain^T gain`` is subtracted from its covariance (the square-root form of Kalman 1960). Each pass
 of a loop works on several rows, as the overhead of short loops dominates.
 """
-from __future__ import annotations
 
 from legged_dynamics.spatial.jit import part
 

@@ -300,8 +300,7 @@ class Table:
         texts = ['  '.join(cell.ljust(width) if k == 0 else cell.rjust(width)
                            for k, (cell, width) in enumerate(zip(line, widths))).rstrip()
                  for line in lines]
-        rule = '-' * max(len(text) for text in texts)
-        out = [self.title, texts[0], rule]
+        out = [self.title, texts[0], '-' * max(len(text) for text in texts)]
         for index, text in enumerate(texts[1:]):
             if index and index in self.first:
                 out.append('')

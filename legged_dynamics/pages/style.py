@@ -82,6 +82,5 @@ def detail_window(time: np.ndarray, behaviours: Sequence[Any],
               for span in behaviour.spans]
     spans = moving or [(0, len(time) - 1)]
     first, last = max(spans, key=lambda span: time[span[1]] - time[span[0]])
-    middle = (time[first] + time[last]) / 2.0
-    begin = max(time[0], min(middle - length / 2.0, time[-1] - length))
+    begin = max(time[0], min((time[first] + time[last]) / 2.0 - length / 2.0, time[-1] - length))
     return begin, min(begin + length, time[-1])

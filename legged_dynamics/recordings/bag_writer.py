@@ -194,9 +194,8 @@ class _McapStorage:
     def _metadata(self) -> dict[str, Any]:
         """Return the content of metadata.yaml."""
         first, last = self._span
-        count = self._counts.total()
         span = {'starting_time': {'nanoseconds_since_epoch': first},
-                'duration': {'nanoseconds': last - first}, 'message_count': count}
+                'duration': {'nanoseconds': last - first}, 'message_count': self._counts.total()}
         name = f'{self._folder.name}.mcap'
         topics = [{'topic_metadata': {
             'name': topic.name, 'type': topic.type, 'serialization_format': 'cdr',

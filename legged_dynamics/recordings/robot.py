@@ -35,9 +35,8 @@ def recognise(model: RobotModel, by_name: bool = False) -> Path:
 
     ``by_name``: the model's name must be that robot's too, as others may share links and joints.
     """
-    folder = share_directory() / 'config' / 'robots'
     fitting = []
-    for path in sorted(folder.glob('*.yaml')):
+    for path in sorted((share_directory() / 'config' / 'robots').glob('*.yaml')):
         try:
             config = RobotConfig.from_yaml(path)
             config.apply_to(model)
@@ -132,8 +131,7 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
 def choose_live_robot(urdf: str | Path, robot: str = '') -> RobotChoice:
     """Return the robot of a URDF, without a bag; ``robot`` as for :func:`choose_robot`."""
     model, notes = read_model(urdf)
-    yaml = robot_files(robot)[0] if robot else recognise(model)
-    return _choice(model, urdf, yaml, notes, ())
+    return _choice(model, urdf, robot_files(robot)[0] if robot else recognise(model), notes, ())
 
 
 def _choice(model: RobotModel, source: str | Path, yaml: Path, notes: list[str],

@@ -96,8 +96,7 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
     found = _named(bag, imu, IMU) if imu else _best(bag, IMU, 'imu/data', '--imu', space)
     descriptions = [name for name in bag.of_type(STRING) if name.endswith('/robot_description')]
     near = f'{space}/robot_description'
-    description = near if near in descriptions else next(iter(descriptions), '')
-    return joints, found, description
+    return joints, found, near if near in descriptions else next(iter(descriptions), '')
 
 
 def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,

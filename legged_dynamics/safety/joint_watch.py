@@ -310,8 +310,7 @@ class JointWatch:
         if first:
             self._stamp_ns = stamp_ns
             np.copyto(memory[Q], position, where=np.isfinite(position))
-            usable = np.abs(velocity) <= self._limits[:, BELIEVED]
-            memory[V] = np.where(usable, velocity, 0.0)
+            memory[V] = np.where(np.abs(velocity) <= self._limits[:, BELIEVED], velocity, 0.0)
             memory[SEEN] = 0.0
         dt = max(stamp_ns - self._stamp_ns, 0) * 1e-9   # type: ignore[operator]
         self._stamp_ns = max(stamp_ns, self._stamp_ns)  # type: ignore[type-var]

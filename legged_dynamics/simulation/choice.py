@@ -47,8 +47,7 @@ def make_plant(parameters: Mapping[str, Any], urdf: str = '') -> Hardware:
         When a setting is missing, wrong or does not fit the others.
 
     """
-    kind = KIND.check(parameters.get(KIND.name, KIND.default))
-    if kind == 'climber':
+    if KIND.check(parameters.get(KIND.name, KIND.default)) == 'climber':
         return ClimbingPlant.from_parameters(parameters, urdf)
     if not urdf:
         raise ConfigurationError('robot_description: expected the URDF of the robot, as XML or '

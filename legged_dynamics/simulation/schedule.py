@@ -174,8 +174,7 @@ class TrotClock:
             before = self._cycle
             self._cycle += time_step / self._period
             # A pair touches down at 0 and at one half: the place to stop.
-            landed = int(2.0 * self._cycle) > int(2.0 * before)
-            if landed and not stepping:
+            if (int(2.0 * self._cycle) > int(2.0 * before)) and not stepping:
                 self._cycle = 0.5 * int(2.0 * self._cycle)
                 self.stepping = False
             self._cycle %= 1.0

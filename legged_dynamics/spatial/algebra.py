@@ -7,7 +7,6 @@ The compiler inlines these, so a kernel that reads like the book runs like hand-
 and allocates nothing. :func:`load3`, :func:`store3` and their kin are the only way between
 tuples and arrays.
 """
-from __future__ import annotations
 
 import math
 

@@ -6,7 +6,6 @@ Exponential and logarithm of rotations inside kernels, right from no turn to a h
 With ``R = R_0 exp(phi)`` the angular velocity in the axes of R is ``w = J_r(phi) phi_dot``, J_r
 being the right Jacobian ``1 - B S + C S^2``, ``B = (1 - cos t) / t^2``, ``C = (t - sin t) / t^3``.
 """
-from __future__ import annotations
 
 import math
 

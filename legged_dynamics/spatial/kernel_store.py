@@ -9,6 +9,7 @@ Machine code is run, so that a file that others can write is not opened.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 import stat
@@ -17,11 +18,6 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-try:
-    import fcntl
-except ImportError:                     # not on POSIX: everybody compiles for themselves
-    fcntl = None                        # type: ignore[assignment]
 
 _TABLES = ('CREATE TABLE IF NOT EXISTS kernels (key TEXT PRIMARY KEY, name TEXT, used INTEGER, '
            'sum INTEGER, code BLOB)', 'CREATE TABLE IF NOT EXISTS warm (name TEXT PRIMARY KEY)')
@@ -153,10 +149,8 @@ class KernelStore:
         """
         Wait until no other process compiles a kernel; return what `release` takes.
 
-        None without locks, or after ``patience`` [s].
+        None where no lock can be had, or after ``patience`` [s].
         """
-        if fcntl is None:
-            return None
         place, end = int(key[:16], 16) % _LOCKS, time.monotonic() + patience
         with contextlib.suppress(OSError):
             if self._locks is None or self._locks[0] != os.getpid():

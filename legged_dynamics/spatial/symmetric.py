@@ -6,7 +6,6 @@ Symmetric 3x3 matrices as 6-tuples (xx, xy, xz, yy, yz, zz), for inertias inside
 General 3x3 matrices are row-major 9-tuples, as rotations are in
 :mod:`~legged_dynamics.spatial.algebra`.
 """
-from __future__ import annotations
 
 from legged_dynamics.spatial.algebra import rotate, symmetric_times
 from legged_dynamics.spatial.jit import part

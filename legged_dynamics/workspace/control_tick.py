@@ -417,6 +417,5 @@ class StanceFeet:
             front, back, left, right = self.arrays.feet.geometry[i, SOLE:SOLE + 4]
             for width, off in ((front - back, my / z), (left - right, mx / z)):
                 if width > 0.0:
-                    edge = float(0.5 * width - abs(off))
-                    found['sole'] = min(edge, found.get('sole', np.inf))
+                    found['sole'] = min(float(0.5 * width - abs(off)), found.get('sole', np.inf))
         return found

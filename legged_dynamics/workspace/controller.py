@@ -210,11 +210,6 @@ class _Inputs(NamedTuple):
     target: np.ndarray
 
 
-def _make_inputs() -> _Inputs:
-    row = np.zeros(INPUT.width)
-    return _Inputs(row, row[:9].reshape(3, 3), row[9:12], row[12:18], row[INPUT.target:])
-
-
 @dataclass(frozen=True, eq=False)
 class _Choice:
     """The settings as the kernels read them."""
@@ -336,7 +331,9 @@ class WorkspaceController:
             self._upper[self.model.tree.topology[leg, V_START]] = False
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
-        self._integral, self._inputs = np.zeros(6), _make_inputs()
+        self._integral, row = np.zeros(6), np.zeros(INPUT.width)
+        self._inputs = _Inputs(row, row[:9].reshape(3, 3), row[9:12], row[12:18],
+                               row[INPUT.target:])
         self._unmoved = np.full(self.model.nv, np.nan)
         self.configure(settings)
         self.reset()

@@ -90,10 +90,8 @@ class Posture:
         self._limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, 0.0)
         self._known = bool(config.nominal_position)
         poses = frame_poses(model, nominal_position(model, config))
-        feet = []
-        for foot in config.feet:
-            pose = poses[foot.link]
-            feet.append(pose.p + foot.touching(pose.R, UP, foot.center))
+        feet = [poses[foot.link].p + foot.touching(poses[foot.link].R, UP, foot.center)
+                for foot in config.feet]
         flat = [poses[foot.link].R for foot in config.feet if foot.plane]
         # A sole lies flat where the robot stands as it should.
         self._level = flat[0].T if flat else np.eye(3)

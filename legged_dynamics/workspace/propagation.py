@@ -20,7 +20,6 @@ ones. S divides linear rows by the length of the leg, so that metres and radians
 a straight knee a singular value is zero; below a threshold e the factor ``1 / sigma^2`` becomes
 ``1 / e^2``, so that the solution goes to zero with the singular value instead of to infinity.
 """
-from __future__ import annotations
 
 import math
 

@@ -166,8 +166,7 @@ class LimitedProblem:
         blocks = (scaled.swapaxes(2, 3) @ scaled).reshape(T, nf, 2, 3, 2, 3)
         for i in self._own:
             R = self._R[:, i, None, None]
-            turned = R @ blocks[:, i].swapaxes(2, 3) @ R.swapaxes(3, 4)
-            blocks[:, i] = turned.swapaxes(2, 3)
+            blocks[:, i] = (R @ blocks[:, i].swapaxes(2, 3) @ R.swapaxes(3, 4)).swapaxes(2, 3)
         return blocks.reshape(T, nf, 6, 6)
 
     def _hessian_times(self, x: np.ndarray) -> np.ndarray:

@@ -316,7 +316,6 @@ class GeneralizedMotion(RecordedMotion):
         v_world = np.diff(p, axis=0) / dt
         now = slice(1, -1) if scheme == 'central' else slice(0, -2)
         a = np.diff(joint_rate, axis=0) / dt
-        alpha = np.diff(turn, axis=0) / dt
         if scheme == 'central':
             v, w, over_ground = ((rate[1:] + rate[:-1]) / 2.0
                                  for rate in (joint_rate, turn, v_world))
@@ -328,7 +327,7 @@ class GeneralizedMotion(RecordedMotion):
             proper = (np.diff(along, axis=0) / dt + np.cross(w, along[:-1])
                       + R[now].inv().apply(GRAVITY * UP))
         return cls(dt * np.arange(n)[now], q[now], v, a, p[now], R[now].as_matrix(),
-                   np.hstack([w, alpha, proper]), over_ground)
+                   np.hstack([w, np.diff(turn, axis=0) / dt, proper]), over_ground)
 
     @classmethod
     def from_states(cls, model: RobotModel, positions: np.ndarray, velocities: np.ndarray,

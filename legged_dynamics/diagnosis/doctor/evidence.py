@@ -188,8 +188,7 @@ class Likelihood:
             uneven = load * (height - middle[:, None]) / (TOLERANCES.level * self.height)
             parts['ground'] = uneven, 0.5
         below = (height.mean(axis=1) + self.height) / (TOLERANCES.below * self.height)
-        far = np.sign(below) * np.maximum(np.abs(below) - 1.0, 0.0)
-        parts['below'] = far[:, None], 1.0
+        parts['below'] = (np.sign(below) * np.maximum(np.abs(below) - 1.0, 0.0))[:, None], 1.0
 
     def _still(self, speed: np.ndarray, size: np.ndarray,
                height: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -218,17 +217,15 @@ class Likelihood:
         mean = np.mean(np.einsum('ni,ni->n', samples.base[:, 6:], samples.up))
         parts['gravity'] = (np.full((len(samples.time), 1), (mean - GRAVITY) / (
             TOLERANCES.gravity * GRAVITY)), 0.5)
-        known = np.isfinite(samples.up_by_orientation).all(axis=1)
-        if known.mean() < 0.9:
+        if np.isfinite(samples.up_by_orientation).all(axis=1).mean() < 0.9:
             return
         up = samples.up_by_orientation
         parts['attitude'] = (up - samples.up) / TOLERANCES.attitude, 1.0
         # d(up)/dt in base axes is up x w.
         rate = np.gradient(up, samples.time, axis=0)
-        turn = np.cross(up, samples.base[:, :3])
         tolerance = np.hypot(
             TOLERANCES.turning, TOLERANCES.relative_turning * np.sqrt(np.mean(rate ** 2)))
-        parts['turning'] = (rate - turn) / tolerance, 2.0
+        parts['turning'] = (rate - np.cross(up, samples.base[:, :3])) / tolerance, 2.0
 
     # ---- blocks ----------------------------------------------------------------------------
 

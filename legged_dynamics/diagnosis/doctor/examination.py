@@ -271,8 +271,7 @@ def _evaluated(likelihood: Likelihood, guess: Hypothesis, config: RobotConfig, n
         return None
     gain = evidence.score - now.score - guess.cost - guess.shrinks * len(now.time)
     if gain >= SEARCH.least:    # to call other feet loaded explains nothing of how they move
-        same = likelihood.evaluate(config, load=evidence.load)
-        gain -= max(same.score - now.score, 0.0)
+        gain -= max(likelihood.evaluate(config, load=evidence.load).score - now.score, 0.0)
     if gain < SEARCH.least:
         return None
     return Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),

@@ -202,8 +202,7 @@ class Linearization:
         force = (solve[:, :M.shape[2]] @ y[..., None])[..., 0]
         # What is left of white residuals; friction at rest takes from them, too.
         seen = np.concatenate([np.ones(6, bool), self.known])
-        free = np.sum(project[:, :, seen] ** 2, axis=(1, 2))
-        return project, force, free
+        return project, force, np.sum(project[:, :, seen] ** 2, axis=(1, 2))
 
     def _in_air(self, up: np.ndarray, load: np.ndarray) -> np.ndarray:
         """Return which feet are in the air, (n, nf), from heights [m] and normal forces [N]."""

@@ -114,13 +114,12 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray, simulated: bool) -
     lost = min(int((forward > 1.8 * period).sum()), round(missing))
     # Gaps are counted apart.
     jitter = float(np.std(forward[forward < 1.8 * period]) / period)
-    evidence = _gauss(jitter, 2.0 * STREAMS.jitter)
-    if evidence > 0.0:
-        found.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
-                             f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
-                             'period): they are times of receipt, not of measurement.', evidence,
-                             advice='Stamp when the sensor is read. Derivatives and the pairing '
-                             'with the IMU suffer from it.'))
+    found.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
+                         f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
+                         'period): they are times of receipt, not of measurement.',
+                         _gauss(jitter, 2.0 * STREAMS.jitter),
+                         advice='Stamp when the sensor is read. Derivatives and the pairing '
+                         'with the IMU suffer from it.'))
     if lost > 0.002 * len(step) + 2.0:
         found.append(Finding('lost_samples', (name,), f'{lost} gaps in {name}: samples lost.',
                              PRIOR.single * math.log(lost / (0.002 * len(step) + 2.0)) + 1.0,
@@ -161,8 +160,7 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
         values = getattr(joints, field)[:, order]
         if not np.isfinite(values).any():
             continue
-        repeats = np.mean(values[1:] == values[:-1], axis=0)
-        alive = max(float(np.median(repeats)), 0.01)
+        alive = max(float(np.median(np.mean(values[1:] == values[:-1], axis=0))), 0.01)
         start = [_frozen_from(column) for column in values.T]
         # With a coarse encoder, a robot at rest repeats itself; but not one joint alone.
         frozen = [i for i in range(len(order)) if n - start[i] > max(0.2 * n, 50)
@@ -204,8 +202,7 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
                      joints: JointLog) -> tuple[list[Finding], RobotConfig]:
     """Find efforts that stop at a largest value, and leave these joints out of the examination."""
     c, found = config.sensors, {}
-    driver = c.driver_names(model.joint_names, effort=True)
-    for name, reader in zip(model.joint_names, driver):
+    for name, reader in zip(model.joint_names, c.driver_names(model.joint_names, effort=True)):
         values = joints.effort[:, joints.names.index(reader)]
         if name in c.ignore_effort or not np.isfinite(values).all():
             continue

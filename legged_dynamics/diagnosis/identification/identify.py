@@ -324,9 +324,8 @@ class _Reduced:
         J *= root[:, None] if len(root) > 1 else 1.0
         known, slope = self._prior(z)
         H = D[:, None] * (J.T @ J) * D + slope.T @ slope
-        g = D * (J.T @ r) + slope.T @ known
         L = np.linalg.cholesky(H)
-        inner = np.linalg.solve(L, g)
+        inner = np.linalg.solve(L, D * (J.T @ r) + slope.T @ known)
         rest = max(float(r @ r + known @ known - inner @ inner), 0.0)
         self._r = np.append(inner, np.sqrt(rest))
         self._J = np.vstack([L.T, np.zeros(len(z))])
@@ -351,8 +350,7 @@ def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
         residual = [z, np.array([row @ z for row in rows])]
         jacobian = [np.eye(u.size), np.reshape(rows, (-1, u.size))]
         if total_mass is not None:
-            x = z * u.deviation
-            each = u.inertial(x)[masses]
+            each = u.inertial(z * u.deviation)[masses]
             scale = 1.0 / (FIT.weighed * total_mass)
             row = np.zeros((1, u.size))
             row[0, masses] = 2.0 * each * u.deviation[masses] * scale
@@ -450,8 +448,7 @@ NEEDED = NeededMotion()
 def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]:
     """Return phrases for the motions that a recording lacks for identification."""
     model = config.apply_to(model)
-    signals = filtered(log)
-    samples = observe(signals, model, config)
+    samples = observe(filtered(log), model, config)
     time, v, q = samples.time, samples.velocity, samples.position
     moving = [model.joint_index(name) for name in config.carrying(model)]
     names = [model.joint_names[j] for j in moving]

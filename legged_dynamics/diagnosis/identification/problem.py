@@ -155,8 +155,7 @@ class Unknowns:
         each[0, SHIFT] = trust.base_center_of_mass * height / np.maximum(
             self.bodies[0].radius, 1e-3)
         model = self.model
-        weight = model.total_mass * GRAVITY
-        limit = np.minimum(model.effort_limits, weight * height)
+        limit = np.minimum(model.effort_limits, model.total_mass * GRAVITY * height)
         speed = np.array([min(joint.velocity, 10.0) for joint in model.joints])
         set_ = self.deviation
         set_[self.parts['effort_scale']] = trust.effort_scale
@@ -284,10 +283,9 @@ class Problem:
         self.weight = model.total_mass * GRAVITY
         self._feet = feet_table(model, config.feet)
         W, h = self.weight, height
-        noise = config.noise.effort * signals.passed
         self.known = observe(signals, model, config).has_effort
         joint = np.where(self.known, np.hypot(
-            PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
+            PROBLEM.effort * W * h / len(config.feet), config.noise.effort * signals.passed), 1e6)
         self.scale = np.concatenate([[PROBLEM.force * W] * 3, [PROBLEM.moment * W * h] * 3, joint])
         self._least = self.scale.copy()
         self._step = float(np.median(np.diff(signals.time)))
@@ -412,10 +410,9 @@ class Problem:
         MT = M.transpose(0, 2, 1)
         loose = (PROBLEM.standing * self.weight) ** -2 * np.eye(nc)
         first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
-        size = nc // nf
         normal = np.einsum('nfi,ni->nf', eq.by_foot(first), samples.up)
         standing = normal > PROBLEM.contact_share * self.weight / nf
-        may = np.where(np.repeat(standing, size, axis=1), PROBLEM.standing,
+        may = np.where(np.repeat(standing, nc // nf, axis=1), PROBLEM.standing,
                        PROBLEM.swinging) * self.weight
         prior = np.zeros((len(M), nc, nc))
         prior[:, range(nc), range(nc)] = 1.0 / may
@@ -427,8 +424,7 @@ class Problem:
         def project(values: np.ndarray) -> np.ndarray:
             return N @ values if values.ndim == 3 else (N @ values[..., None])[..., 0]
         forces = np.linalg.solve(MT @ M + prior ** 2, MT @ y[..., None])[..., 0]
-        rest = left - self._contact(eq, forces)
-        return forces, project, standing, rest
+        return forces, project, standing, left - self._contact(eq, forces)
 
     def _lasting(self, time: float) -> float:
         """Return the factor of a tolerance whose error lasts so long [s]."""

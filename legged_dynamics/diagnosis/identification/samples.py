@@ -267,8 +267,7 @@ def _onto(grid: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _low_pass(values: np.ndarray, band: float, period: float) -> np.ndarray:
-    sections = butter(2, min(2.0 * band * period, 0.9), output='sos')
-    return sosfiltfilt(sections, values, axis=0)
+    return sosfiltfilt(butter(2, min(2.0 * band * period, 0.9), output='sos'), values, axis=0)
 
 
 @kernel

@@ -218,14 +218,13 @@ class TorqueErrorProblem:
             q = np.linalg.qr(G)[0]
             # in deviations of the priors
             rows.append((y - q @ (q.T @ y), -(phi - q @ (q.T @ phi)) * prior, len(y) - G.shape[1]))
-        square = sum(seen.T @ seen for _, seen, _ in rows)
         gathered = sum(seen.T @ left for left, seen, _ in rows)
         # Less mass and less torque would shrink all residuals: the mass stands still here.
         common, mass = (len(self.joints) * len(OF_JOINT) + OF_ROBOT.index(name)
                         for name in ('common gain', 'mass'))
         extra = np.eye(len(prior))
         extra[mass, mass] = FIXED
-        values, vectors = np.linalg.eigh(square)
+        values, vectors = np.linalg.eigh(sum(seen.T @ seen for _, seen, _ in rows))
         dispersion, theta, misfit = np.ones(len(prior)), np.zeros(len(prior)), 1.0
         for _ in range(REGRESSION.passes):
             weighted = vectors * dispersion ** -1.0
@@ -239,8 +238,7 @@ class TorqueErrorProblem:
                 scores[number] = scores.get(number, 0.0) + seen.T @ r
             spread = sum((vectors.T @ score) ** 2 for score in scores.values())
             each = spread / np.maximum(values, 1e-9 * values[-1])
-            mean = max(float(np.median(each)), 1.0)
-            dispersion = np.maximum(each, mean)
+            dispersion = np.maximum(each, max(float(np.median(each)), 1.0))
         theta, covariance = theta * prior, covariance * np.outer(prior, prior)
         # What the ratio of torques and mass leaves open is shared by their priors.
         line = np.zeros(len(prior))
@@ -262,8 +260,7 @@ class TorqueErrorProblem:
         ``period`` [s]; ``stiction`` (nj,): each resting joint within its dry friction, -1 to 1.
         """
         nj, index = len(self.joints), self._measured
-        of_joints = theta[:nj * len(OF_JOINT)].reshape(nj, len(OF_JOINT))
-        offset, gain, dry, viscous = of_joints.T
+        offset, gain, dry, viscous = theta[:nj * len(OF_JOINT)].reshape(nj, len(OF_JOINT)).T
         tau, v = effort[:, index], velocity[:, index]
         sign = np.tanh(v / REGRESSION.creep)
         error = (offset + (gain + theta[nj * len(OF_JOINT)]) * tau + viscous * v

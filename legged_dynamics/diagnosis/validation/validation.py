@@ -90,8 +90,7 @@ def phases_of(time: np.ndarray, position: np.ndarray, velocity: np.ndarray, cont
     period = float(np.median(np.diff(time)))
     width = max(round(PHASES.settled / period), 1)
     kernel = np.ones(2 * width + 1)
-    lifted = ~contact.all(axis=1)
-    standing = np.convolve(lifted, kernel, 'same') < 0.5
+    standing = np.convolve(~contact.all(axis=1), kernel, 'same') < 0.5
     speed = np.convolve((velocity ** 2).mean(axis=1), kernel / len(kernel), 'same')
     still = standing & (np.sqrt(speed) < PHASES.still)
     missing = []
@@ -396,9 +395,8 @@ def _problem(applied: RobotModel, config: RobotConfig, measurements: Sequence[Me
     stamps = np.array([m.stamp_ns for m in measurements])
     q, v, tau, w, a = (np.array([getattr(m, name) for m in measurements], float) for name in (
         'position', 'velocity', 'effort', 'angular_velocity', 'linear_acceleration'))
-    nothing = np.full((len(stamps), 4), np.nan)
     log = SensorLog(JointLog(stamps, stamps, applied.joint_names, q, v, tau),
-                    ImuLog(stamps, stamps, w, a, nothing))
+                    ImuLog(stamps, stamps, w, a, np.full((len(stamps), 4), np.nan)))
     signals = filtered(log, band)
     samples = observe(signals, applied, replace(config, sensors=SensorCorrection.none()))
     at = np.searchsorted((stamps - stamps[0]) * 1e-9, samples.time).clip(0, len(stamps) - 1)
@@ -515,6 +513,5 @@ def _horizontal(force: np.ndarray, up: np.ndarray, cycles: np.ndarray,
     total = np.nan_to_num(force).sum(axis=1)
     ahead = np.cross(np.array([0.0, 1.0, 0.0]), up)
     ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
-    left = np.cross(up, ahead)
     return tuple(100.0 * float(np.einsum('ni,ni->n', total, axis)[cycles].mean()) / weight
-                 for axis in (ahead, left))      # type: ignore[return-value]
+                 for axis in (ahead, np.cross(up, ahead)))      # type: ignore[return-value]

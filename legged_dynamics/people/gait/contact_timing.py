@@ -313,8 +313,7 @@ def _by_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.
         slope = -rate * np.column_stack([1.0 - phase, phase]) / duration
         error = TIMING.pressure_error ** 2 / length.mean()
         apart_in_time = np.abs(phase[:, None] - phase) * duration
-        covariance = error * np.exp(-apart_in_time / TIMING.share_memory)
-        weighed = np.linalg.solve(covariance, slope).T
+        weighed = np.linalg.solve(error * np.exp(-apart_in_time / TIMING.share_memory), slope).T
         prior = np.array([signed[down].deviation, signed[up].deviation]) ** -2
         before = np.array([signed[k].time - now[k].time for k in (down, up)])
         information = weighed @ slope + np.diag(prior)

@@ -92,15 +92,13 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
     first = np.where(np.isfinite(first), first, 0.5)
     for start, end in steps(contact):
         at, phase = slice(start, end), (np.arange(end - start) + 0.5) / (end - start)
-        knots = np.linspace(0.0, 1.0, len(FLAT.landed))
-        law = np.interp(phase, knots, FLAT.landed)
+        law = np.interp(phase, np.linspace(0.0, 1.0, len(FLAT.landed)), FLAT.landed)
         law = law if contact[start - 1, 1] else 1.0 - law   # of the foot that has landed
         seen = settings.odometry_error ** 2 / squared[at]      # variance of the share
         trust = FLAT.landed_error ** 2 / (FLAT.landed_error ** 2 + seen)
         first[at] += (1.0 - trust) * (law - first[at])
     both, first = contact.all(axis=1), first.clip(0.0, 1.0)
-    share = np.where(both[:, None], np.column_stack([first, 1.0 - first]), contact)
-    return share.astype(float)
+    return np.where(both[:, None], np.column_stack([first, 1.0 - first]), contact).astype(float)
 
 
 def landed_rate(phase: np.ndarray) -> np.ndarray:

@@ -153,8 +153,7 @@ def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitS
     own = np.array([[DIRECTION.path_along], [DIRECTION.path_across]]) * [
         front - back, left - right]
     R = dynamics.foot_rotation[:, :, :2, :2]
-    variance = np.einsum('nf,nfij,jf->ni', contact.astype(float), R ** 2, own ** 2)
-    return arm, np.sqrt(variance)
+    return arm, np.sqrt(np.einsum('nf,nfij,jf->ni', contact.astype(float), R ** 2, own ** 2))
 
 
 def _drawn(force: np.ndarray, wanted: np.ndarray, variance: np.ndarray, error: np.ndarray,

@@ -110,8 +110,7 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     # Within a step, the share has the error of the times already.
     moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
     # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
-    required = dynamics.wrench[:, None, :3]
-    lean = np.where(vertical[..., None] > 0.0, force, required)
+    lean = np.where(vertical[..., None] > 0.0, force, dynamics.wrench[:, None, :3])
     height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
     lean = np.concatenate([lean[..., :2] / height, np.ones((*contact.shape, 1))], axis=-1)
     covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]

@@ -377,8 +377,7 @@ def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: fl
     for k in range(3):
         size = REQUIRED.least_change + REQUIRED.relative_change * np.abs(force[1:-1, k])
         weight = np.where(inner, dt / (REQUIRED.force_memory * size ** 2), NO_FORCE)
-        target = np.where(inner, 0.0, -force[1:-1, k])
-        changed[:, k] += on_path(target, weight, dt, path_error,
+        changed[:, k] += on_path(np.where(inner, 0.0, -force[1:-1, k]), weight, dt, path_error,
                                  (bends, np.diff(force[1:-1, k], 2)))
     changed[~standing] = 0.0
     return changed
@@ -399,5 +398,4 @@ def on_path(target: np.ndarray, weight: np.ndarray, dt: float, path_error: float
     if bends is not None:
         _add_differences(band, bends[0] / dt ** 4, 4)
         pull -= np.convolve(bends[0] * bends[1], [1.0, -4.0, 6.0, -4.0, 1.0])
-    path = solveh_banded(band, pull / dt ** 2)
-    return np.pad(np.diff(path, 2) / dt ** 2, 1, mode='edge')
+    return np.pad(np.diff(solveh_banded(band, pull / dt ** 2), 2) / dt ** 2, 1, mode='edge')

@@ -93,8 +93,7 @@ def soles_of(dynamics: GaitInverseDynamics, settings: GaitSettings) -> SoleMotio
         height = np.where(slow, points[..., 2], np.inf).min(axis=1)
         roll, rate = _roll(dynamics, i, floor)
         across = np.linalg.norm(points[0, -1] - points[0, 0])
-        level = np.ptp(points[..., 2], axis=1) <= SOLE.level * across
-        rate[level | (fastest < rest)] = 0.0
+        rate[(np.ptp(points[..., 2], axis=1) <= SOLE.level * across) | (fastest < rest)] = 0.0
         parts.append((slowest, np.fmax(height, floor), floor, roll, rate))
     return SoleMotion(*(np.stack(columns, axis=1) for columns in zip(*parts)))
 
@@ -251,8 +250,7 @@ def _probability(speed, height, load, soles, scales, flight_load, rate, dt):
 
 def stances(contact: np.ndarray) -> list[StancePhase]:
     """Return the stance phases of all feet, foot by foot."""
-    n = len(contact)
-    return [StancePhase(i, first, end - 1, first > 0, end < n)
+    return [StancePhase(i, first, end - 1, first > 0, end < len(contact))
             for i in range(contact.shape[1]) for first, end in runs(contact[:, i])]
 
 

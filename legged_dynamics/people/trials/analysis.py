@@ -291,12 +291,11 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
                             ', which has less noise (--base odometry: without the IMU).')
                 except (MeasurementError, ConfigurationError) as error:
                     note += f' {imu} is not used: {error}'
-        notes = [note]
         stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
         topics, valid = truth_topics(subject, options, bag.topics)
         dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
         plates = read_plates(bag, topics, valid, stamps, dynamics)
-    return _Trial(source, subject, dynamics, notes, found.start_ns, found.contact, plates)
+    return _Trial(source, subject, dynamics, [note], found.start_ns, found.contact, plates)
 
 
 def _on_belt(trial: _Trial, options: GaitOptions) -> _Trial:

@@ -94,10 +94,9 @@ def find_trials(places: Iterable[Path]) -> list[TrialFiles]:
         for motion in motions:
             inside = motion.relative_to(top).parts
             named = len(inside) > 1 and inside[0].lower() not in _CONTENTS
-            person = inside[0] if named else top.name
             if motion not in found:
                 name, (model, doubt) = _MOTION.sub('', motion.stem), _model_of(motion, top)
-                found[motion] = TrialFiles(name, person, motion, model,
+                found[motion] = TrialFiles(name, inside[0] if named else top.name, motion, model,
                                            _loads_of(motion, name, top), doubt)
     return [found[motion] for motion in sorted(found)]
 

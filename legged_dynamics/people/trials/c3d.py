@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,16 +73,21 @@ def write_trc(path: str | Path, time: np.ndarray, names: Sequence[str],
         path.write_text('\n'.join(lines) + '\n', encoding='utf-8')
 
 
+def _factor(units: Mapping[str, float], unit: str, expected: str) -> float:
+    """Return what a unit is in SI; ``expected`` begins the refusal of one that is not known."""
+    if unit not in units:
+        raise MeasurementError(f'{expected} out of {", ".join(units)}, got {unit!r}')
+    return units[unit]
+
+
 def read_trc(path: str | Path) -> Markers:
     """Return the markers of a .trc file, in its axes; NaN where missing."""
     lines = read_text(Path(path)).splitlines()
     if len(lines) < 6 or not lines[0].startswith('PathFileType'):
         raise MeasurementError(f'{path}: this is not a .trc file: expected "PathFileType" in its '
                                'first line, and five lines above the frames')
-    header = dict(zip(lines[1].split(), lines[2].split()))
-    unit = header.get('Units', '')
-    if unit not in UNITS:
-        raise MeasurementError(f'{path}: expected Units out of {", ".join(UNITS)}, got {unit!r}')
+    unit = _factor(UNITS, dict(zip(lines[1].split(), lines[2].split())).get('Units', ''),
+                   f'{path}: expected Units')
     names = tuple(cell.strip() for cell in lines[3].split('\t')[2:] if cell.strip())
     rows, time = [], []
     for number, line in enumerate(lines[5:], start=6):
@@ -96,7 +101,7 @@ def read_trc(path: str | Path) -> Markers:
         except ValueError as error:
             raise MeasurementError(f'{path}, line {number}: {error}') from error
     return Markers(np.array(time), names,
-                   UNITS[unit] * np.array(rows, float).reshape(len(rows), len(names), 3))
+                   unit * np.array(rows, float).reshape(len(rows), len(names), 3))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -145,13 +150,9 @@ def read_c3d(path: str | Path, limits: ReadingLimits = LIMITS) -> C3dFile:
     start = float(content['first_frame']) / rate if rate else 0.0
     points = content['points']
     names = tuple(json.loads(str(content['labels'])))[:points.shape[1]]
-    unit = str(content['unit'])
-    if unit not in UNITS:
-        raise MeasurementError(f'{path}: expected POINT:UNITS out of {", ".join(UNITS)}, got '
-                               f'{unit!r}')
-    position = UNITS[unit] * points[:3].transpose(2, 1, 0)
-    unseen = content['residuals'].T < 0.0
-    position[unseen | (position == 0.0).all(axis=2)] = np.nan
+    unit = _factor(UNITS, str(content['unit']), f'{path}: expected POINT:UNITS')
+    position = unit * points[:3].transpose(2, 1, 0)
+    position[(content['residuals'].T < 0.0) | (position == 0.0).all(axis=2)] = np.nan
     time = start + np.arange(len(position)) / rate if rate else np.zeros(0)
     fast = float(content['analog_rate']) or rate
     loads = [_plate(path, k, plate, start, fast) for k, plate in enumerate(zip(
@@ -171,7 +172,6 @@ def _read_apart(path: Path, limits: ReadingLimits) -> dict[str, np.ndarray]:
     """Return what is needed of a file, as ezc3d reads it in a process of its own."""
     size = path.stat().st_size
     seconds = limits.time + limits.time_of_byte * size
-    most = limits.memory + limits.memory_of_byte * size
     # no threads: each would take memory for itself
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
                    'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
@@ -180,7 +180,7 @@ def _read_apart(path: Path, limits: ReadingLimits) -> dict[str, np.ndarray]:
         try:
             done = subprocess.run(
                 [sys.executable, '-m', __name__, str(path.resolve()), str(out), str(seconds),
-                 str(most)],
+                 str(limits.memory + limits.memory_of_byte * size)],
                 stdin=subprocess.DEVNULL, capture_output=True, env=environment,
                 timeout=limits.wall_factor * (seconds + 1.0))
         except subprocess.TimeoutExpired as error:
@@ -216,7 +216,6 @@ def _main(path: str, out: str, seconds: str, most: str) -> int:
     _limit(float(seconds), int(most))
     try:
         file = ezc3d.c3d(path, extract_forceplat_data=True)
-        points = np.asarray(file['data']['points'], float)
         parameters, header = file['parameters']['POINT'], file['header']
         plates = file['data'].get('platform', [])
         found: dict[str, object] = {
@@ -225,7 +224,7 @@ def _main(path: str, out: str, seconds: str, most: str) -> int:
             'analog_rate': float(header['analogs']['frame_rate']),
             'labels': json.dumps([str(label) for label in parameters['LABELS']['value']]),
             'unit': str((parameters.get('UNITS', {}).get('value') or ['mm'])[0]),
-            'points': points,
+            'points': np.asarray(file['data']['points'], float),
             'residuals': np.asarray(file['data']['meta_points']['residuals'], float)[0],
             'plate_units': np.array([[str(plate[key]) for key in _PLATE_UNITS]
                                      for plate in plates])}
@@ -251,15 +250,12 @@ def _plate(path: Path, number: int, plate: tuple[np.ndarray, ...], start: float,
     units, *measured, corners = plate
     parts = []
     for unit, known, values in zip(map(str, units), (FORCE_UNITS, MOMENT_UNITS, UNITS), measured):
-        if unit not in known:
-            raise MeasurementError(f'{path}: force plate {number}: expected a unit out of '
-                                   f'{", ".join(known)}, got {unit!r}')
-        parts.append(known[unit] * np.nan_to_num(values.T))
+        parts.append(np.nan_to_num(values.T) * _factor(
+            known, unit, f'{path}: force plate {number}: expected a unit'))
     force, free, point = parts
     # Files hold the force on the plate or that on the person, which points up.
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
-    up = int(np.argmax(np.abs(normal)))
-    if force[:, up].sum() < 0.0:
+    if force[:, int(np.argmax(np.abs(normal)))].sum() < 0.0:
         force, free = -force, -free
     return ExternalLoad(f'plate {number}', '', start + np.arange(len(force)) / rate, force, point,
                         free)

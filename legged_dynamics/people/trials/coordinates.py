@@ -117,8 +117,7 @@ def read_coordinates(path: str | Path
         raise MeasurementError(f'{path}: these are forces, not a motion; give them with --loads, '
                                'and the table of coordinates that inverse kinematics writes as '
                                'the motion')
-    ends = sum(name.endswith(('_moment', '_force')) for name in names)
-    if ends > len(names) / 2:
+    if sum(name.endswith(('_moment', '_force')) for name in names) > len(names) / 2:
         raise MeasurementError(f'{path}: these are moments of inverse dynamics, not a motion; '
                                'give the table of coordinates that inverse kinematics writes')
     if not found:

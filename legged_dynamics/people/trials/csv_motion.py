@@ -151,8 +151,7 @@ class CsvColumns:
     def _lines(self) -> list[tuple[int, list[str]]]:
         """Return number and cells of each line that is neither empty nor a comment."""
         text = read_text(self.path)
-        first = text.lstrip().split('\n', 1)[0]
-        delimiter = max(',;\t', key=first.count)
+        delimiter = max(',;\t', key=text.lstrip().split('\n', 1)[0].count)
         return [(number, cells) for number, cells
                 in enumerate(csv.reader(text.splitlines(), delimiter=delimiter), start=1)
                 if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith('#')]

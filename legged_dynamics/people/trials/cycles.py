@@ -217,8 +217,7 @@ def measured_effort(result: GaitResult) -> np.ndarray | None:
     r = result.reactions
     wrench = plates.wrench_in_feet(r.foot_position, r.foot_rotation)
     known = plates.valid & np.isfinite(wrench).all(axis=(1, 2))
-    effort = result.dynamics.joint_efforts(np.nan_to_num(wrench))
-    return np.where(known[:, None], effort, np.nan)
+    return np.where(known[:, None], result.dynamics.joint_efforts(np.nan_to_num(wrench)), np.nan)
 
 
 def _walking_axes(result: GaitResult) -> np.ndarray:

@@ -123,7 +123,6 @@ def write_bag(result: GaitResult, path: Path, description: str = '',
 
     """
     r, motion, dialect = result.reactions, result.motion, StandaloneDialect()
-    base = result.model.base_link
     with BagWriter(path, storage) as bag:
         bag.add_topic('/robot_description', STRING, latched=True)
         bag.add_topic('/joint_states', JOINT_STATE)
@@ -143,7 +142,7 @@ def write_bag(result: GaitResult, path: Path, description: str = '',
                 r.joint_effort[t]))
             R_WB = motion.base_rotation[t]
             bag.write_message('/odom', ns, convert.odometry(
-                dialect, ns, 'world', base, motion.base_position[t],
+                dialect, ns, 'world', result.model.base_link, motion.base_position[t],
                 quaternion_from_rotation(R_WB), R_WB.T @ velocity[t], motion.base_motion[t, :3]))
             for i, foot in enumerate(r.feet):
                 bag.write_message(f'/{foot}/wrench', ns, convert.wrench_stamped(

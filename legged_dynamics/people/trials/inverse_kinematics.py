@@ -87,9 +87,8 @@ def _run_tool(task: dict[str, Any], folder: Path) -> dict[str, Any]:
                           capture_output=True, cwd=folder, check=False,
                           env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
     (folder / 'opensim.log').unlink(missing_ok=True)
-    last = done.stdout.strip().splitlines()[-1:]
     try:
-        return dict(json.loads(last[0]))
+        return dict(json.loads(done.stdout.strip().splitlines()[-1]))
     except (IndexError, ValueError):
         return {'error': f'OpenSim ended with code {done.returncode}'}
 
@@ -135,8 +134,7 @@ def _error_of(path: Path) -> str:
     if not path.is_file():
         return 'OpenSim did not say how far the markers are from those of the model.'
     table = read_storage(path)
-    column = table.values[:, table.names.index('marker_error_RMS')]
-    rms = float(np.sqrt(np.mean(column ** 2)))
+    rms = float(np.sqrt(np.mean(table.values[:, table.names.index('marker_error_RMS')] ** 2)))
     return f'Markers are {1e3 * rms:.0f} mm rms from those of the model' + (
         '.' if rms <= LARGEST_ERROR else f': more than the {1e3 * LARGEST_ERROR:.0f} mm of a good '
         'fit. Is the model scaled to this person?')

@@ -184,8 +184,7 @@ def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
         notes.append(f'In {100.0 * (short & inside).mean():.0f} % of the samples the plates bear '
                      'clearly less than the motion asks for: a foot is beside them, and these are '
                      'not compared.')
-    valid = inside & ~lost & ~short
-    return Plates(force, valid, moment), notes
+    return Plates(force, inside & ~lost & ~short, moment), notes
 
 
 def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics

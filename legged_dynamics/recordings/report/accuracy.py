@@ -258,10 +258,9 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
     """Compare estimates with the truth, by behaviour; percentages are of ``weight`` [N]."""
     time, feet = series.time, series.feet
     rotation = series.foot_to_world
-    stamps = series.stamp_ns.values
     estimates: dict[str, ForceSeries] = {
         main_name(series): series,
-        **{name: other.aligned(stamps) for name, other in others.items()}}
+        **{name: other.aligned(series.stamp_ns.values) for name, other in others.items()}}
     smooth_truth = zero_phase(time, truth.force)
     result = Accuracy([], [], [], _center_error(series, truth), [])
     if truth.known and _too_slow(series.period):

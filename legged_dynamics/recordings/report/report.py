@@ -150,13 +150,6 @@ def _live(analysis: Analysis) -> Table:
         'largest difference [N]', '[N m]', 'last one after [s]'), rows)
 
 
-def _latency(latency: np.ndarray) -> Table:
-    return Table("Latency of live wrenches, by the recorder's clock [ms]",
-                 ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), [
-                     ('transport and computing', *(f'{value:.2f}' for value in np.percentile(
-                         latency, (50, 95, 99, 100))))])
-
-
 # -------------------------------------------------------------------------------------------------
 
 CHARTS = ('On line: causal low-pass, as published; grey: the truth, where the bag has it. The '
@@ -230,11 +223,11 @@ def _body_section(analysis: Analysis) -> ReportSection | None:
 
 def _contacts_section(analysis: Analysis) -> ReportSection:
     series, truth = analysis.series, analysis.truth
-    parts: list[Part] = [
+    return ReportSection('Contacts', [
         Bars('Feet on the ground', series.feet, _spans(series.time, series.contact.values),
              _spans(series.time, truth.contact) if truth.known else [], float(series.time[-1]),
-             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else ''))]
-    return ReportSection('Contacts', [*parts, *_filled(_contacts(analysis))])
+             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else '')),
+        *_filled(_contacts(analysis))])
 
 
 def _spans(time: np.ndarray, contact: np.ndarray) -> list[list[tuple[float, float]]]:
@@ -309,7 +302,10 @@ def _latency_section(analysis: Analysis) -> ReportSection | None:
            if (analysis.latency < 0.0).any() else '')
         + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
            if _real_time_factor(analysis) < REAL_TIME else ''),
-        *titled(_latency(analysis.latency))])
+        *titled(Table("Latency of live wrenches, by the recorder's clock [ms]", (
+            'from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), [
+                ('transport and computing', *(f'{value:.2f}' for value in np.percentile(
+                    analysis.latency, (50, 95, 99, 100))))]))])
 
 
 def _live_section(analysis: Analysis) -> ReportSection | None:

@@ -195,8 +195,7 @@ def force_markers(make: MarkerMaker, number: int, place: np.ndarray, triangles: 
 def _fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the sides of a cone as triangles."""
     rim = np.asarray(edges, float)
-    tip = np.zeros_like(rim)
-    return np.stack([tip, rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 3)
+    return np.stack([np.zeros_like(rim), rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 3)
 
 
 # -------------------------------------------------------------------------------------------------

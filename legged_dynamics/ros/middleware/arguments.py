@@ -29,14 +29,6 @@ class Remap:
     node: str = ''
 
 
-def _check_node_name(name: str) -> str:
-    """Return a node's name, or raise MiddlewareError when ROS would refuse it."""
-    if not re.fullmatch(_TOKEN, name):
-        raise MiddlewareError(f'expected a node name of letters, digits and underscores that does '
-                              f'not begin with a digit, got {name!r}')
-    return name
-
-
 def _check_namespace(namespace: str) -> str:
     """Return a namespace with its leading '/', or raise MiddlewareError when it is malformed."""
     namespace = namespace if namespace.startswith('/') else f'/{namespace}'
@@ -76,7 +68,10 @@ def remapped_identity(name: str, namespace: str, remaps: Iterable[Remap]) -> tup
                      if rule.match in ('__node', '__name') and rule.node in ('', name)), name)
     new_space = next((rule.replacement for rule in rules
                       if rule.match == '__ns' and rule.node in ('', name, new_name)), namespace)
-    return _check_node_name(new_name), _check_namespace(new_space)
+    if not re.fullmatch(_TOKEN, new_name):
+        raise MiddlewareError(f'expected a node name of letters, digits and underscores that does '
+                              f'not begin with a digit, got {new_name!r}')
+    return new_name, _check_namespace(new_space)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -108,9 +103,8 @@ class Override:
         """Return whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node."""
         selector = self.selector if self.selector.startswith('/') else f'/{self.selector}'
         # rclpy's rule: '/*' stands for one level, '/**' for any number of levels
-        parts = re.split(r'(/\*\*?)', selector)
         pattern = ''.join(r'(/\w+)' + part[2:] if part.startswith('/*') else re.escape(part)
-                          for part in parts)
+                          for part in re.split(r'(/\*\*?)', selector))
         return re.fullmatch(pattern, full_node_name) is not None
 
 
@@ -152,7 +146,10 @@ class RosArguments:
                 if word in ('-r', '--remap'):
                     remaps.append(_remap(text))
                 elif word in ('-p', '--param'):
-                    overrides.append(_parameter(text))
+                    left, right = _split_rule(text, '-p')
+                    node, _, name = left.rpartition(':')
+                    overrides.append(Override(node or '/**', name,
+                                              parse_value(right, f'-p {name}'), f'-p {name}'))
                 elif word == '--params-file':
                     overrides += [Override(*one[:3], text) for one in read_parameters(text)]
                 elif word == '--log-level':
@@ -190,9 +187,3 @@ def _remap(text: str) -> Remap:
     if match == '__ns':
         right = _check_namespace(right)
     return Remap(match, right, node)
-
-
-def _parameter(text: str) -> Override:
-    left, right = _split_rule(text, '-p')
-    node, _, name = left.rpartition(':')
-    return Override(node or '/**', name, parse_value(right, f'-p {name}'), f'-p {name}')

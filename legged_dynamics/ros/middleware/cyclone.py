@@ -118,11 +118,10 @@ class _Publications:
                  if entry.topic_name == topic and entry.participant_key != self._own]
         names = {entry.key: _process(entry.qos)
                  for entry in (self._processes.read(100_000) if found else ())}
-        offered = [_profile_of(entry.qos) for entry in found]
         return [Publication(
             names.get(entry.participant_key, f'participant {entry.participant_key}'),
             ros_type(entry.type_name) or entry.type_name, qos.reliable, qos.latched)
-            for entry, qos in zip(found, offered)]
+            for entry, qos in zip(found, (_profile_of(entry.qos) for entry in found))]
 
     def nodes(self) -> list[tuple[str, str]]:
         """Return the full names of other processes' nodes on Cyclone, each with its process."""

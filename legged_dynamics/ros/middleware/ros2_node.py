@@ -435,8 +435,7 @@ class _ComponentNode(LifecycleNode):
     def _look_for_same_name(self) -> None:
         """Say once when another node has this node's name: requests reach either of them."""
         self.destroy_timer(self._looking)
-        own = (self.get_name(), self.get_namespace())
-        count = self.get_node_names_and_namespaces().count(own)
+        count = self.get_node_names_and_namespaces().count((self.get_name(), self.get_namespace()))
         if count > 1:
             self.get_logger().warning(
                 f'{count} nodes are called {self.get_fully_qualified_name()}: parameters and '

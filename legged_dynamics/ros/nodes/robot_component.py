@@ -215,7 +215,9 @@ class RobotComponent:
         self.endpoints = Endpoints(component)
 
     def _check(self, values: dict[str, Any]) -> RobotConfig | None:
-        config = RobotConfig.from_parameters(_of_robot(values)) if self._knows_robot else None
+        config = RobotConfig.from_parameters({
+            name: value for name, value in values.items()
+            if name.startswith(('robot.', 'noise.'))}) if self._knows_robot else None
         if self._accept is not None:
             self._accept(values)
         return config
@@ -244,8 +246,3 @@ class RobotComponent:
     def close(self) -> None:
         """Leave all topics."""
         self.endpoints.close()
-
-
-def _of_robot(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items()
-            if name.startswith(('robot.', 'noise.'))}

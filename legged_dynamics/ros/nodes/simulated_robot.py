@@ -208,7 +208,10 @@ class SimulatedRobotNode(Component):
         if self._timer is None or self.ended:
             return
         if lock is None:
-            self._follow_the_clock()
+            ahead = self.common.now() - self._steady()
+            if abs(ahead - self._wall_ahead) > CLOCK_SET_NS:
+                self.robot.delay(ahead - self._wall_ahead)
+                self._wall_ahead = ahead
         elif not self._begun:
             if not lock.ready([self.joint_states, self.imu], self._true):
                 return
@@ -247,12 +250,6 @@ class SimulatedRobotNode(Component):
                     self._commands.saw(self.common.now())
                 except LeggedDynamicsError as error:
                     self._commands.refused(self.common.now(), str(error))
-
-    def _follow_the_clock(self) -> None:
-        ahead = self.common.now() - self._steady()
-        if abs(ahead - self._wall_ahead) > CLOCK_SET_NS:
-            self.robot.delay(ahead - self._wall_ahead)
-            self._wall_ahead = ahead
 
     def _step(self) -> None:
         self.robot.step()

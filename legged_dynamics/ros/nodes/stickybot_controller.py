@@ -101,8 +101,7 @@ class _WallOutput:
         assert command.velocity is not None and command.normal is not None
         self._send_grips(command.attach.astype(float))
         self._rest.publish(convert.joint_state(dialect, ns, limbs.names, *rest))
-        angle = float(command.pose[2])
-        turned = _turned(command.reaction, limbs.foot_angles(position, angle))
+        turned = _turned(command.reaction, limbs.foot_angles(position, float(command.pose[2])))
         for i, foot in enumerate(limbs.feet):
             self._wrenches[i].publish(convert.wrench_stamped(
                 dialect, ns, foot, np.array([*turned[i], command.normal[i], 0.0, 0.0, 0.0])))
@@ -285,8 +284,7 @@ class StickybotControllerNode(ControllerNode):
                                      f'stickybot.*, got {model.total_mass:.3f} kg in the URDF')
         self._limbs = limbs = LimbJoints(self._climber, model.joint_names)
         config.require_fixed_imu(model, 'the climbing controller')
-        imu = model.frame(config.imu_link or model.base_link)
-        self._angle = BodyAngle(imu.pose.R)
+        self._angle = BodyAngle(model.frame(config.imu_link or model.base_link).pose.R)
         if self._wall is None:
             self._wall = _WallOutput(self.common, self._climber, limbs, model.base_link,
                                      self._pads)

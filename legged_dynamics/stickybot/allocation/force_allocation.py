@@ -405,9 +405,8 @@ def _magnitude(wrench: np.ndarray) -> float:
 def answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: float, gap: float
            ) -> Allocation:
     """Return an optimal allocation with its balance verified."""
-    error = float(np.abs(grasp @ forces - wrench).max()) / _magnitude(wrench)
     return Allocation(AllocationStatus.OPTIMAL, forces.reshape(-1, 2).copy(), float(value), gap,
-                      error)
+                      float(np.abs(grasp @ forces - wrench).max()) / _magnitude(wrench))
 
 
 def no_answer(n: int, status: AllocationStatus, certificate: Infeasibility | None = None
@@ -455,8 +454,7 @@ def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infea
         pull[i] += z[:len(normals)] @ normals
         z = z[len(normals):]
     # A multiple that is free to choose takes no part in the proof: its column must vanish.
-    target = np.append(pull, np.zeros(columns - 2 * n))
-    direction = np.linalg.lstsq(grasp.T, target, rcond=None)[0]
+    direction = np.linalg.lstsq(grasp.T, np.append(pull, np.zeros(columns - 2 * n)), rcond=None)[0]
     direction /= max(float(np.abs(direction).max()), 1e-300)
     available = float(sets.support((grasp[:, :2 * n].T @ direction).reshape(-1, 2)).sum())
     demanded = float(direction @ wrench)

@@ -15,7 +15,7 @@ from legged_dynamics.exceptions import (
     ConfigurationError,
     MeasurementError,
     ModelError,
-    UnknownNameError,
+    index_of,
 )
 from legged_dynamics.stickybot.model.limb import (
     BODY,
@@ -321,9 +321,7 @@ class StickybotModel:
 
     def limb_index(self, name: str) -> int:
         """Return the number of a limb; UnknownNameError when there is none of that ``name``."""
-        if name not in self.limb_names:
-            raise UnknownNameError('limb', name, self.limb_names)
-        return self.limb_names.index(name)
+        return index_of('limb', name, self.limb_names)
 
     @property
     def rest(self) -> np.ndarray:

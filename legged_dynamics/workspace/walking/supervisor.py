@@ -118,8 +118,7 @@ class PushWatch:
         """Return the divergent component (2,) [m], and what a step's time adds to it."""
         speed = body.speed[:2]
         if self._speed is not None and dt:
-            part = min(1.0, dt / SETTLED)
-            self._gain += part * ((speed - self._speed) / dt - self._gain)
+            self._gain += min(1.0, dt / SETTLED) * ((speed - self._speed) / dt - self._gain)
         self._speed = speed
         return body.divergent + self._gain * (SUPERVISOR.foresight / body.omega ** 2)
 
@@ -135,8 +134,7 @@ class PushWatch:
         light = int(np.argmin(force))
         bearing = state.foot_position[1 - light]
         over = (body.divergent - bearing[:2]) @ (bearing - state.foot_position[light])[:2] > 0.0
-        off = over and force[light] < CONTACT.firm * weight
-        self._light = self._light + dt if off else 0.0
+        self._light = self._light + dt if (over and force[light] < CONTACT.firm * weight) else 0.0
         return light if self._light > least else None
 
     def _corners(self, state: BodyState) -> np.ndarray:
