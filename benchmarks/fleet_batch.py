@@ -88,7 +88,7 @@ def overhead(args: argparse.Namespace, folder: Path) -> int:
 
 
 def command(args: argparse.Namespace, bags: Path, out: Path) -> list[str]:
-    return [sys.executable, '-m', 'legged_dynamics.cli', '-q', 'analyze', str(bags), '--workers',
+    return [sys.executable, '-m', 'legged_dynamics', '-q', 'analyze', str(bags), '--workers',
             str(args.workers), '--reports', '0', '-o', str(out)]
 
 

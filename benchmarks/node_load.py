@@ -135,7 +135,7 @@ def measure(rate, seconds, listen, robot, array=False):
     with DomainLease() as lease:
         environment = {**lease.environment()}
         bus = Bus(environment)
-        run = [sys.executable, '-m', 'legged_dynamics.cli', 'run', NODE, '--ros-args',
+        run = [sys.executable, '-m', 'legged_dynamics', 'run', NODE, '--ros-args',
                '--params-file', str(yaml), '-p', f'robot_description:={urdf}']
 
         def hear(topic):
@@ -235,7 +235,7 @@ def measure_nodes(rate, seconds, nodes):
 
         def start(node, *arguments):
             return subprocess.Popen(
-                [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
+                [sys.executable, '-m', 'legged_dynamics', 'run', node, '--ros-args',
                  '--params-file', str(yaml), '-p', f'robot_description:={urdf}', *arguments],
                 env={**os.environ, **environment})
         answers = ', '.join(f'/{name}/answer' for name in nodes)

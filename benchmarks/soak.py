@@ -176,7 +176,7 @@ class Soak:
         """Start a node."""
         with (self._folder / f'{node}.log').open('wb') as log:
             self.processes[node] = subprocess.Popen(
-                [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
+                [sys.executable, '-m', 'legged_dynamics', 'run', node, '--ros-args',
                  '--params-file', str(self.yaml), '-p', f'robot_description:={self.urdf}',
                  *self._more, *arguments], env=self._environment, stdout=log, stderr=log)
         return self.processes[node]

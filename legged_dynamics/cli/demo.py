@@ -225,7 +225,7 @@ def run(args: argparse.Namespace) -> int:
 def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
     """Have the robot move and be estimated while everything is recorded into ``out / 'bag'``."""
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
-    command = [sys.executable, '-m', 'legged_dynamics.cli']
+    command = [sys.executable, '-m', 'legged_dynamics']
     parameters = ['--ros-args', '--params-file', str(yaml),
                   '-p', f'robot_description:={urdf.resolve()}']
     reliable = [word for topic in ('/joint_states', '/imu/data') for word in (

@@ -30,7 +30,7 @@ from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.simulation import SimulatedRobot
 
-COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
+COMMAND = [sys.executable, '-m', 'legged_dynamics']
 DIALECT = StandaloneDialect()
 ROBOT = CONFIG / 'robots' / 'anymal_class.yaml'
 

@@ -110,7 +110,7 @@ def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path):
 
 
 def command(fleet, out):
-    return [sys.executable, '-m', 'legged_dynamics.cli', 'analyze', str(fleet), '--workers', '1',
+    return [sys.executable, '-m', 'legged_dynamics', 'analyze', str(fleet), '--workers', '1',
             '--robot-folders', '--reports', '0', '-o', str(out)]
 
 

@@ -27,7 +27,7 @@ from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 cyclone = pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
-COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
+COMMAND = [sys.executable, '-m', 'legged_dynamics']
 DIALECT = StandaloneDialect()
 
 

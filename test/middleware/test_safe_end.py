@@ -138,7 +138,7 @@ def test_who_is_stopped_while_being_configured_never_commands(watch, tmp_path):
 def test_who_is_stopped_while_compiling_ends_at_once(backend, tmp_path):
     with DomainLease() as lease:
         node = subprocess.Popen(
-            [sys.executable, '-m', 'legged_dynamics.cli', 'run', 'ground_reaction_estimator'],
+            [sys.executable, '-m', 'legged_dynamics', 'run', 'ground_reaction_estimator'],
             env={**os.environ, **lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': backend,
                  'NUMBA_CACHE_DIR': str(tmp_path)}, stderr=subprocess.PIPE, text=True)
         try:

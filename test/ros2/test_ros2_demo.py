@@ -16,7 +16,7 @@ pytestmark = pytest.mark.dds
 
 def test_ros2_records_what_the_replay_repeats(tmp_path):
     done = subprocess.run(
-        [sys.executable, '-m', 'legged_dynamics.cli', 'demo', '--middleware', 'rclpy',
+        [sys.executable, '-m', 'legged_dynamics', 'demo', '--middleware', 'rclpy',
          '--schedule', 'stand 1.5', '--speed', '0', '-o', str(tmp_path / 'demo')],
         capture_output=True, text=True, timeout=10 * PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr

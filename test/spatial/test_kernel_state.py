@@ -102,6 +102,6 @@ def test_a_warmed_process_loads_and_does_not_compile():
             'event.register("numba:compile", Count())\n'
             'from legged_dynamics.cli.warm import warm\n'
             f'warm({NODE!r})\nprint(Count.n)')
-    subprocess.run([sys.executable, '-m', 'legged_dynamics.cli', 'warm', NODE], check=True)
+    subprocess.run([sys.executable, '-m', 'legged_dynamics', 'warm', NODE], check=True)
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert done.stdout.strip() == '0', done.stdout + done.stderr

@@ -382,11 +382,8 @@ def _transfer(grasp, block, jacobian, s, size, j):
 
 @part
 def _foot_force(x, s, size, joints, count):
-    """
-    Return a foot's force by torques of the neighbouring blocks, ``block`` its covariance.
-
-    Their noise is not in the equations: it would be a compliance, squared.
-    """
+    """Return a foot's force by torques of neighbouring blocks, ``block`` its covariance."""
+    # Their noise is not in the equations: it would be a compliance, squared.
     f = (0.0, 0.0, 0.0)
     for n in range(count):
         j = joints[n + 1]

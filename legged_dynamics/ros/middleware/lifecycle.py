@@ -139,7 +139,7 @@ COMPILING = 'compiling, once; a minute or two'
 
 def _warm(*names: str) -> list[str]:
     """Return the command that compiles and caches nodes' kernels."""
-    return [sys.executable, '-m', 'legged_dynamics.cli', 'warm', *names]
+    return [sys.executable, '-m', 'legged_dynamics', 'warm', *names]
 
 
 def compile_first(*names: str, run: Callable[..., Any] = subprocess.run) -> None:

@@ -89,26 +89,8 @@ class _BodyWalk:
     """
     Walks a body on ``cmd_vel``, in the gait of the parameter ``gait`` or of ``~/gait``.
 
-    ``~/walk`` and ``~/halt`` are services of std_srvs/Trigger. A robot walks while commands come:
-    after `walking.command_timeout` without one it steps in place, and then it stands. For another
-    gait it stops first.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        Common part of the node; with the parameters `WALK_SETTINGS`.
-    why_not : callable
-        Returns why the robot cannot walk now, or ''.
-
-    Attributes
-    ----------
-    walker : Walker
-        Set once the robot is known.
-    monitor : InputMonitor
-        Monitor of the velocity commands.
-    dated : bool
-        Whether the last measurement's stamp is of this clock, or its age is given.
-
+    It walks while commands come, then steps in place, then stands; for another gait it stops
+    first. ``why_not`` says why it cannot walk now; `dated`: the last stamp was of this clock.
     """
 
     walker: Walker
@@ -152,11 +134,8 @@ class _BodyWalk:
         self.walker.reset()
 
     def age(self, stamp: int, hidden: int) -> float:
-        """
-        Return the time from a measurement to its effort at the motor [s].
-
-        What stamps hide stops the walk: joint states and IMU are no longer of one time.
-        """
+        """Return the time from a measurement to its effort at the motor [s]."""
+        # What stamps hide stops the walk: joint states and IMU are no longer of one time.
         self.deceived = hidden > 0
         given = float(self._parameters['walking.delay'])
         age = given if given >= 0.0 else (self._now.wall() - stamp + hidden) * 1e-9
