@@ -103,13 +103,12 @@ class EchoSettings:
     longest_ns: int = 120_000_000  # of them
     kept: int = 256  # commands that are there at least: at 2 kHz as long
     memory: float = 0.8  # part of the difference of each dead time that a look leaves of the last
-    # part of the mean difference below which the least one tells the dead time: where efforts
-    # hardly change, or motors do not follow them, nothing is said
-    sure: float = 0.1
-    # change of the dead time that is a changed loop; below, every gait bears it unsaid
-    least_ns: int = 8_000_000
-    # after which nothing is said any more without efforts that tell: a robot that stands still
-    # bears any, and one that steps tells at once
+    # part of the mean difference below which the least one tells the dead time, which needs
+    # efforts that change and motors that follow
+    sure: float = 0.25
+    # change of the dead time that is a changed loop; less, every gait bears
+    least_ns: int = 15_000_000
+    # after which nothing is said any more without efforts that tell, as of one that stands
     kept_ns: int = 3_000_000_000
 
 
@@ -132,11 +131,10 @@ class EffortEcho:
     def reset(self) -> None:
         """Forget all efforts and the least dead time."""
         # Rows in order of time up to the count; when they are full, the newest half is kept.
-        self._count = 0
         self._times = np.zeros(2 * ECHO.kept, np.int64)
         self._sent = np.zeros((2 * ECHO.kept, len(self._limits)))
-        self._differences = np.zeros(len(_LAGS))
-        self._looked_ns = self._told_ns = 0
+        self._sums = np.zeros((3, len(_LAGS)))
+        self._count = self._looked_ns = self._told_ns = 0
         self._least_ns, self.late_ns, self.note = ECHO.longest_ns, 0, ''
 
     def commanded(self, now_ns: int, effort: np.ndarray) -> None:
@@ -155,11 +153,14 @@ class EffortEcho:
             return
         self._looked_ns = stamp_ns
         then = np.searchsorted(self._times[:self._count], stamp_ns - _LAGS, 'right') - 1
-        apart = np.nan_to_num((self._sent[then] - effort) / self._limits)
-        self._differences *= ECHO.memory
-        self._differences += np.einsum('ij,ij->i', apart, apart)
-        least = int(np.argmin(self._differences))
-        if self._differences[least] <= ECHO.sure * self._differences.mean():
+        sent, effort = self._sent[then] / self._limits, np.nan_to_num(effort / self._limits)
+        self._sums *= ECHO.memory
+        self._sums += (sent * sent).sum(axis=1), sent @ effort, 0.0 * _LAGS + effort @ effort
+        squares, products, measured = self._sums
+        # Up to a factor, for readings that are too small look like older ones while efforts grow.
+        apart = measured - products ** 2 / np.maximum(squares, 1e-12)
+        least = int(np.argmin(apart))
+        if products[least] > 0.0 and apart[least] <= ECHO.sure * apart.mean():
             self._told_ns, dead_ns = stamp_ns, int(_LAGS[least])
             self._least_ns = min(self._least_ns, dead_ns)
         elif stamp_ns - self._told_ns < ECHO.kept_ns:
@@ -168,5 +169,5 @@ class EffortEcho:
             dead_ns = self._least_ns
         late_ns = dead_ns - self._least_ns
         self.late_ns = late_ns if late_ns >= ECHO.least_ns else 0
-        self.note = (f'joint states are {self.late_ns * 1e-6:.0f} ms older than their stamps: so '
-                     'long after the usual time efforts come back') if self.late_ns else ''
+        self.note = (f'joint states are {self.late_ns * 1e-6:.0f} ms older than their stamps: '
+                     'efforts come back so much later') if self.late_ns else ''
