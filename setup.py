@@ -39,7 +39,7 @@ def compile_kernels(target: Path):
     target.unlink(missing_ok=True)
     paths = [str(HERE), *filter(None, [os.environ.get('PYTHONPATH')])]
     nodes = [name for name in os.environ.get(BACKEND['SWITCH'], '').split(',') if name in NODES]
-    done = subprocess.run([sys.executable, '-m', f'{PACKAGE}.cli', 'warm', *nodes,
+    done = subprocess.run([sys.executable, '-m', PACKAGE, 'warm', *nodes,
                            '--into', str(target)],
                           cwd=HERE, check=False, stdin=subprocess.DEVNULL, env={
                               **os.environ, 'PYTHONPATH': os.pathsep.join(paths),
