@@ -259,9 +259,10 @@ def input_statistics(topic: str, times: InputTimes) -> InputStatistics:
         return InputStatistics(topic, len(times), np.nan, np.nan, np.nan, np.nan, np.nan, np.nan,
                                0, len(steps))
     median = float(np.median(forward))
+    receipts = np.diff(received) * 1e-9
     return InputStatistics(
         topic, len(times), _per_second(stamped), _per_second(received),
-        1e3 * median, 1e3 * float(forward.std()), 1e3 * float((np.diff(received) * 1e-9).std()),
+        1e3 * median, 1e3 * float(forward.std()), 1e3 * float(receipts.std()),
         1e3 * float(forward.max()), int((forward > GAP * median).sum()),
         len(steps) - len(forward))
 

@@ -56,7 +56,8 @@ class LastEfforts:
         self._map = np.zeros(count + 1) if path is None else np.memmap(
             path, np.float64, 'r+' if known else 'w+', shape=(count + 1,))
         values = np.array(self._map[1:])
-        self.left = values if (self._map[0] == 1.0 and np.isfinite(values).all()) else None
+        usable = self._map[0] == 1.0 and np.isfinite(values).all()
+        self.left = values if usable else None
 
     def note(self, efforts: np.ndarray) -> None:
         """Store the efforts being sent, and what belongs to them."""
@@ -308,7 +309,8 @@ class EffortWatchdog:
         if self.state is WatchdogState.IDLE or self.state is WatchdogState.LATCHED:
             return False
         ahead = (count - self._count) % 2**32
-        if 0 < ahead <= SENDERS.burst + SENDERS.rate * (max(now_ns - self._heard_ns, 0) * 1e-9):
+        passed = max(now_ns - self._heard_ns, 0) * 1e-9
+        if 0 < ahead <= SENDERS.burst + SENDERS.rate * passed:
             return False
         if ahead == 0 and np.array_equal(efforts, self._wanted):
             self.fault = f'{name} repeats message {count}'
