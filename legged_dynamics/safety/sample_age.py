@@ -102,7 +102,7 @@ class EchoSettings:
     step_ns: int = 2_000_000  # between dead times that are compared
     longest_ns: int = 120_000_000  # of them
     kept: int = 256  # commands that are there at least: at 2 kHz as long
-    memory: float = 0.8  # part of the difference of each dead time that a look leaves of the last
+    memory: float = 0.8  # part that a look leaves of the sums of the looks before
     # part of the mean difference below which the least one tells the dead time, which needs
     # efforts that change and motors that follow
     sure: float = 0.25
@@ -143,7 +143,7 @@ class EffortEcho:
             for rows in (self._times, self._sent):
                 rows[:ECHO.kept] = rows[ECHO.kept:]
             self._count = ECHO.kept
-        self._times[self._count], self._sent[self._count] = now_ns, effort
+        self._times[self._count], self._sent[self._count] = now_ns, effort / self._limits
         self._count += 1
 
     def measured(self, stamp_ns: int, effort: np.ndarray) -> None:
@@ -153,7 +153,7 @@ class EffortEcho:
             return
         self._looked_ns = stamp_ns
         then = np.searchsorted(self._times[:self._count], stamp_ns - _LAGS, 'right') - 1
-        sent, effort = self._sent[then] / self._limits, np.nan_to_num(effort / self._limits)
+        sent, effort = self._sent[then], np.nan_to_num(effort / self._limits)
         self._sums *= ECHO.memory
         self._sums += (sent * sent).sum(axis=1), sent @ effort, 0.0 * _LAGS + effort @ effort
         squares, products, measured = self._sums
