@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from threading import Thread
 
@@ -106,7 +107,7 @@ class FoundContacts:
     point: np.ndarray                   # (n, 3) in the base [m]
     wrench_deviation: np.ndarray        # (6,): of the sum about the base's origin, with the base's
 
-    @property
+    @cached_property
     def any(self) -> bool:
         """Return whether a link touches the ground."""
         return bool(self.force.any())
