@@ -19,19 +19,23 @@ estimator, odometry = GroundReactionEstimator(model, config), LegOdometry(model,
 controller, walker = WorkspaceController(model, config), make_walker(model, config)
 walker.configure({'gait': walker.usual})    # a trot, or the steps of two soles
 walker.check(walker.gait)   # says what feet and legs a robot needs for it
-to_model = [robot.plant.joints.index(name) for name in model.joint_names]
+joints, follow = robot.plant.joints, model.mimics   # of a gripper some joints follow others
+to_model = [joints.index(name) if name in joints else 0 for name in model.joint_names]
+to_robot = [model.joint_names.index(name) for name in joints]
 while robot.time < 4.0 and not robot.fallen:
     s = robot.read()
-    measurement = Measurement(s.stamp_ns, s.position[to_model], s.velocity[to_model],
-                              s.effort[to_model], s.angular_velocity, s.linear_acceleration,
-                              s.orientation)
+    effort = s.effort[to_model]
+    effort[follow.follower_v] = np.nan      # nothing measures it
+    measurement = Measurement(s.stamp_ns, follow.positions(s.position[to_model]),
+                              follow.rates(s.velocity[to_model]), effort, s.angular_velocity,
+                              s.linear_acceleration, s.orientation)
     reaction = estimator.update(measurement)
     state = odometry.update(measurement, walker.trusted)
     walker.walk = robot.time > 0.5      # stands before
     walker.command(0.2, 0.0, 0.3)       # m/s ahead and to the left, rad/s
     plan = walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
     command = controller.update(state, measurement, plan.target, legs=plan.legs)
-    robot.command_effort(command.effort[np.argsort(to_model)])
+    robot.command_effort(command.effort[to_robot])
     robot.step()
 print(f'{"fallen" if robot.fallen else walker.state.value} at '
       f'{np.round(robot.truth().base_position, 2)} m; by its own odometry at '

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, feet_table
-from legged_dynamics.dynamics.kinematics import N_BODY_STATE
+from legged_dynamics.dynamics.kinematics import (
+    N_BODY_STATE,
+    OMEGA,
+    POSITION,
+    ROTATION,
+    body_workspace,
+    forward_kinematics,
+)
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import odometry_tick as codes
 from legged_dynamics.estimation.attitude import TILT_GAIN
@@ -231,6 +238,8 @@ class LegOdometry:
         self._arguments = (tree, table, self._parameters, self._row, self._memory, self._places,
                            np.zeros((rows, max(nj, N_BODY_STATE, N_FOOT_STATE))))
         self._all = np.ones(nf)
+        self._mount = self.model.frame(config.imu_link or config.base_link or model.base_link)
+        self._bodies, self._still = body_workspace(self.model), np.zeros(max(nj, 9))
         self.reset()
 
     def reset(self) -> None:
@@ -337,12 +346,23 @@ class LegOdometry:
         except (TypeError, ValueError):
             raise MeasurementError(misfit(m, contact, self.model.n_joints, len(self.feet))
                                    ) from None
+        if self._mount.body > 0:
+            self._follow_mount()
+
+    def _follow_mount(self) -> None:
+        """Put the IMU where its link is now, and subtract from its rate that of the link."""
+        q, v, gyro = self._parts[:3]
+        forward_kinematics(self.model.tree, q, v, self._still, self._still, self._bodies)
+        body, pose = self._bodies[self._mount.body], self._mount.pose
+        R = body[ROTATION:ROTATION + 9].reshape(3, 3)
+        self._parameters['R_BI'][0] = (R @ pose.R).ravel()
+        self._parameters['p_BI'][0] = body[POSITION:POSITION + 3] + R @ pose.p
+        gyro -= pose.R.T @ R.T @ body[OMEGA:OMEGA + 3]
 
 
 def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
     """Return noise, settings and the IMU's mount as the kernel's parameters."""
     noise: SensorNoise = config.noise
-    config.require_fixed_imu(model, 'leg odometry')
     velocity = noise.of_joints('velocity', model, config.joints)
     mount = model.frame(config.imu_link or config.base_link or model.base_link)
     turn = max(noise.orientation, NUMBERS.least_turn_noise)

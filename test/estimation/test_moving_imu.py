@@ -8,7 +8,7 @@ import pytest
 from motions import QUIET, RATE, Scene, quadruped
 
 from legged_dynamics.dynamics import frame_poses
-from legged_dynamics.estimation import GroundReactionEstimator
+from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_vector
 
 # A five-point slope of a gyro whose axes turn at 1 rad/s bends over its window of 8 ms: 1e-5 of
@@ -57,3 +57,19 @@ def test_joints_between_base_and_imu_are_taken_through(link):
     for k in range(2 * on_base.delay + 3):
         c = naive.update(reading(scene, link, k), down)
     assert np.abs(c.raw_wrench - a.raw_wrench).max() > 0.01 * weight
+
+
+@pytest.mark.parametrize('link', ['LF_THIGH', 'RH_SHANK'])
+def test_leg_odometry_takes_an_imu_through_joints(link):
+    model, config = quadruped(**QUIET)
+    scene = Scene(model, config, seed=3)
+    there = replace(config, imu_link=link)
+    on_base, moving, naive = (LegOdometry(model, of) for of in (config, there, config))
+    up = [False] * 4
+    for k in range(20):
+        sample = reading(scene, link, k)
+        a = on_base.update(scene.measurement(k), up)
+        b, c = moving.update(sample, up), naive.update(sample, up)
+    np.testing.assert_allclose(b.rotation, a.rotation, atol=1e-6)
+    np.testing.assert_allclose(b.twist[3:], a.twist[3:], atol=1e-4)
+    assert np.abs(c.twist[3:] - a.twist[3:]).max() > 0.1
