@@ -156,7 +156,7 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
     solid = [shape for shape in near if shape.size.any()]
     if not solid:
         unknown = (FlatFoot(link, *UNKNOWN_SOLE) if _has_ankle(model, link, count)
-                   else PointFoot(link, 0.0))
+                   else PointFoot(link, 0.5 * UNKNOWN_SOLE[2]))
         return FootGuess(unknown, None, why, '')
     heights = [shape.lowest(up) for shape in solid]
     lowest = min(heights)
@@ -233,7 +233,8 @@ def _flat(link: str, corners: np.ndarray, kind: str, why: str, source: str) -> F
 
 def _has_ankle(model: RobotModel, link: str, count: int) -> bool:
     """Tell two legs that stand on soles from more legs, or legs without an ankle, on points."""
-    return count == 2 and len(model.chain(model.frame(link).body)) >= 5
+    chain = model.chain(model.frame(link).body)
+    return count == 2 and (len(chain) >= 5 or 'ankle' in model.joints[chain[-1] - 1].name.lower())
 
 
 def _resting_position(model: RobotModel) -> np.ndarray:

@@ -72,7 +72,7 @@ def test_a_hexapod_without_foot_links_stands_on_the_ends_of_its_legs():
 
 def test_a_hexapod_whose_tips_have_no_shape_says_that_radii_are_not_known():
     _, guess = guessed(hexapod(''))
-    assert [one.foot for one in guess.feet] == [PointFoot(f'leg{i}_tibia', 0.0) for i in range(6)]
+    assert [one.foot for one in guess.feet] == [PointFoot(f'leg{i}_tibia', 0.02) for i in range(6)]
     assert sum('the URDF does not say' in text for text in guess.measure) == 6
 
 
@@ -130,6 +130,15 @@ def test_a_sole_of_several_parts_is_as_large_as_all_of_them(shapes, edges):
         foot = one.foot
         assert (foot.front, foot.back, foot.left, foot.right) == pytest.approx(edges, abs=1e-3)
         assert one.frame.pose.p == pytest.approx([0.0, 0.0, -0.06], abs=1e-3)
+
+
+@pytest.mark.parametrize('last, sole', [('ankle', True), ('foot', False)])
+def test_two_short_legs_stand_on_soles_where_the_last_joint_is_an_ankle(last, sole):
+    legs = [limb(f'{side}_', f'0 {y} 0', ('hip_roll', 'hip_pitch', 'knee', last))
+            for side, y in (('left', 0.1), ('right', -0.1))]
+    _, guess = guessed(robot(*legs))
+    assert [isinstance(one.foot, FlatFoot) for one in guess.feet] == [sole, sole]
+    assert sole or guess.feet[0].foot.radius > 0.0      # a simulator needs one
 
 
 def test_a_foot_named_so_is_preferred_and_the_imu_nearest_the_base():
