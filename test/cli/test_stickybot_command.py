@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of the climbing robot: their options, what they print and write."""
 import argparse
-import re
 import math
+import re
 
 import pytest
 
