@@ -61,7 +61,7 @@ def test_straight_legs_are_singular_and_said(tmp_path, capsys):
 @pytest.mark.parametrize(('arguments', 'said'), [
     (['no_such_robot'], 'expected a robot that comes with the package (a2, anymal_class'),
     (['/no/such.urdf'], 'cannot read the URDF'),
-    (['human'], 'human comes without a URDF of its own'),
+    (['human'], 'there is no URDF beside'),
     (['anymal_class', '--pose', 'crouch'], "nominal, zero or JOINT=RAD, got 'crouch'"),
     (['anymal_class', '--pose', 'LF_KFE=far'], "nominal, zero or JOINT=RAD, got 'LF_KFE=far'"),
     (['anymal_class', '--pose', 'LF_KNE=1'], "Did you mean 'LF_KFE'?"),
