@@ -35,7 +35,7 @@ def robot_files(name: str, file: str = 'YAML') -> tuple[Path, Path | None]:
         Name of a shipped robot, or path of a robot's YAML. The URDF, if any, is in the same folder
         under the same name.
     file : str
-        What the error's text offers beside the names.
+        Kind of file that the error's text asks for.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def robot_files(name: str, file: str = 'YAML') -> tuple[Path, Path | None]:
 def urdf_path(name: str) -> Path:
     """Return the path of a URDF: given as one, of a packaged robot's name, or beside a YAML."""
     path = Path(name)
-    if path.suffix not in ('', '.yaml', '.yml') or path.is_file() and not path.suffix:
+    if path.suffix not in ('', '.yaml', '.yml') or (path.is_file() and not path.suffix):
         return path
     yaml, urdf = robot_files(name, 'URDF')
     if urdf is None:

@@ -222,7 +222,7 @@ IDENTIFY = Verb(
         *robot_arguments('in the bag'), *TOPICS, *PART,
         argument('--total-mass', 'KG', 'of the weighed robot', float),
         switch('--trust-effort', 'the efforts are right on the whole'),
-        argument('-o --out', 'DIR', 'write NAME.yaml and NAME.urdf there, NAME as of the robot YAML', Path)))
+        argument('-o --out', 'DIR', 'folder for NAME.yaml and NAME.urdf, named as --robot', Path)))
 INVERSE_DYNAMICS = Verb(
     'inverse-dynamics', 'inverse_dynamics', 'joint torques and foot wrenches of a recorded motion',
     'From motion alone, of people in motion capture and of legged robots. Reads a '

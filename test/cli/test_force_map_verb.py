@@ -244,7 +244,7 @@ def test_axes_and_side_are_said(capsys):
 
 @pytest.mark.parametrize(('arguments', 'said'), [
     (['--at', 'LF_FOO', '--force', *'123'], "'LF_FOO'"),
-    (['--force', *'123'], 'expected --at with --force or --wrench'),
+    (['--force', *'123'], 'expected --at LINK together with --force or --wrench'),
     (['--at', 'LF_FOOT', '--force', '1', '2', 'nan'], 'expected finite desired forces'),
     (['--at', 'LF_FOOT', '--wrench', *'12345', 'inf'], 'components of the wrench'),
     (['--torque', 'LF_KFE'], "--torque: expected JOINT=NM, got 'LF_KFE'"),
