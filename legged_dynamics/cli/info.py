@@ -140,9 +140,10 @@ def _joint_warnings(model: RobotModel) -> list[str]:
                          'torque at all')
         if joint.velocity == 0.0:
             found.append(f'joint {joint.name!r}: velocity limit 0')
-        if joint.lower >= joint.upper:
+        wide = joint.unit == 'rad' and 4.0 * math.pi < joint.upper < math.inf
+        if wide or joint.lower >= joint.upper:
             found.append(f'joint {joint.name!r}: limits from {joint.lower:g} to {joint.upper:g} '
-                         'leave no room to move')
+                         f'{"rad; are they in degrees?" if wide else "leave no room to move"}')
     return found
 
 

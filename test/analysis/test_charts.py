@@ -69,7 +69,7 @@ def analysis(walking_bag):
     return analyse(walking_bag)
 
 
-def test_a_report_of_a_bag_says_its_verdict_first_and_then_what_it_has(walking_bag, tmp_path, capsys):
+def test_a_report_of_a_bag_says_its_verdict_first_then_inputs(walking_bag, tmp_path, capsys):
     assert main(['analyze', str(walking_bag), '-o', str(tmp_path / 'out'), '--no-csv',
                  '--no-enriched-bag']) == 0
     said, had = capsys.readouterr().out.splitlines()[:2]

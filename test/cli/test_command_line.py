@@ -217,6 +217,9 @@ def test_info_tells_what_is_odd(tmp_path, capsys):
     assert "link 'base': principal moments" in out and 'break the triangle inequality' in out
     assert "joint 'hip': effort limit 0" in out and 'leave no room to move' in out
     assert 'not known: cannot tell which robot' in out
+    urdf.write_text(urdf.read_text().replace('lower="0" upper="0"', 'lower="-90" upper="90"'))
+    assert cli.main(['info', str(urdf)]) == 0
+    assert 'limits from -90 to 90 rad; are they in degrees?' in capsys.readouterr().out
 
 
 def warned(out):

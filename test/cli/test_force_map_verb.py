@@ -249,9 +249,9 @@ def test_axes_and_side_are_said(capsys):
     (['--at', 'LF_FOOT', '--wrench', *'12345', 'inf'], 'components of the wrench'),
     (['--torque', 'LF_KFE'], "--torque: expected JOINT=NM, got 'LF_KFE'"),
     (['--torque', 'LF_KNE=1'], "Did you mean 'LF_KFE'?"),
-    (['--velocity', 'LF_KFE=1'], '--velocity with --wrench alone'),
+    (['--velocity', 'LF_KFE=1'], '--velocity only with --wrench'),
     (['--at', 'LF_FOOT', '--wrench', *'123456', '-o', 'map.png'], 'ends in .csv, got map.png'),
-    (['--at', 'LF_FOOT', '--wrench', *'123456', '--torque', 'LF_KFE=1'], 'nor --torque beside'),
+    (['--at', 'LF_FOOT', '--wrench', *'123456', '--torque', 'LF_KFE=1'], '--torque only without'),
     (['-o', '/proc/none/map.csv'], 'cannot write the table')])
 def test_errors_of_what_is_asked_are_one_line(capsys, arguments, said):
     code, output = run(capsys, 'anymal_class', *arguments)
