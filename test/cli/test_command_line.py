@@ -84,6 +84,14 @@ def test_errors_of_several_lines_are_put_into_one(tmp_path, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_options_of_a_node_without_ros_args_are_refused(capsys):
+    assert cli.main(['run', 'ground_reaction_estimator', '-p', 'rate:=100']) == cli.WRONG
+    assert "expected --ros-args in front of '-p rate:=100'" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as left:
+        cli.main(['run', 'unitree'])
+    assert left.value.code == cli.WRONG and '--robot' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize('arguments', [[], ['fly'], ['run', 'no_such_node'], ['analyze']])
 def test_usage_is_told(arguments, capsys):
     with pytest.raises(SystemExit) as end:
