@@ -25,7 +25,7 @@ def share_directory() -> Path:
                              f'{_PACKAGE}; install the package again')
 
 
-def robot_files(name: str) -> tuple[Path, Path | None]:
+def robot_files(name: str, file: str = 'YAML') -> tuple[Path, Path | None]:
     """
     Return the YAML and the URDF of a robot that comes with the package, or of a path.
 
@@ -34,6 +34,8 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
     name : str
         Name of a shipped robot, or path of a robot's YAML. The URDF, if any, is in the same folder
         under the same name.
+    file : str
+        Kind of file that the error's text asks for.
 
     Raises
     ------
@@ -48,7 +50,7 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
         if not path.is_file():
             robots = ', '.join(sorted(p.stem for p in folder.glob('*.yaml')))
             raise ConfigurationError(f'expected a robot that comes with the package ({robots}) '
-                                     f'or the path of a YAML file, got {name!r}')
+                                     f'or the path of a {file} file, got {name!r}')
     elif not path.is_file():
         raise ConfigurationError(f'there is no robot YAML at {path}')
     urdf = path.with_suffix('.urdf')
@@ -56,11 +58,11 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
 
 
 def urdf_path(name: str) -> Path:
-    """Return the path of a URDF, given as a path or as a packaged robot's name."""
+    """Return the path of a URDF: given as one, of a packaged robot's name, or beside a YAML."""
     path = Path(name)
-    if path.suffix or path.exists():
+    if path.suffix not in ('', '.yaml', '.yml') or (path.is_file() and not path.suffix):
         return path
-    yaml, urdf = robot_files(name)
+    yaml, urdf = robot_files(name, 'URDF')
     if urdf is None:
-        raise ConfigurationError(f'{name} comes without a URDF of its own; give the path of one')
+        raise ConfigurationError(f'there is no URDF beside {yaml}; give the path of one')
     return urdf

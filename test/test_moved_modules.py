@@ -29,17 +29,21 @@ def is_package(name):
 
 
 @pytest.fixture
-def moved(monkeypatch):
+def moved():
     """Return a function that states moves and forgets all that was imported by old paths."""
+    stated = dict(_moved.MOVED)
+
     def state(**table):
-        monkeypatch.setattr(_moved, 'MOVED', {
-            old.replace('__', '.'): new for old, new in table.items()})
+        _moved.MOVED.clear()
+        _moved.MOVED.update({old.replace('__', '.'): new for old, new in table.items()})
         for old in table:
-            monkeypatch.delitem(vars(ld), old, raising=False)
+            vars(ld).pop(old, None)
     yield state
     for name in [name for name in sys.modules if _moved.new_path(name)]:
         del sys.modules[name]
         vars(ld).pop(name.split('.')[1], None)
+    _moved.MOVED.clear()
+    _moved.MOVED.update(stated)
 
 
 def warned(code):

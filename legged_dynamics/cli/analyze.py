@@ -279,18 +279,17 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
 
 def show_analysis(analysis: Analysis, report: Path | None, most: int | None = None) -> int:
     """
-    Print counts and analysis; return the exit code: 0, or `DOUBTFUL` if not trustworthy.
+    Print verdict and analysis; return the exit code: 0, or `DOUBTFUL` if not trustworthy.
 
     At most ``most`` tables are printed; the report has all.
     """
-    print(f'{"; ".join(map(str, analysis.inputs))}.')
     reasons = doubts(analysis)
     if reasons:
         say(distrust(reasons), 'bold red')
     unsure = doubtful(analysis)
     for sentence in unsure:
         say(sentence, 'bold yellow')
-    print(f'{verdict(analysis)[0]}\n')
+    print(f'{verdict(analysis)[0]}\n{"; ".join(map(str, analysis.inputs))}.\n')
     for note in analysis.notes:
         print(f'- {note}')
     for table in tables(analysis)[:most]:

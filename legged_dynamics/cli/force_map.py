@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     of_feet = args.force or args.torque
     if bool(args.at) != bool(args.force or args.wrench) or (of_feet if args.wrench else
                                                             args.velocity):
-        raise ConfigurationError('expected --at with --force or --wrench, --velocity with '
-                                 '--wrench alone, and neither --force nor --torque beside it')
+        raise ConfigurationError('expected --at LINK together with --force or --wrench (one of '
+                                 'them); --velocity only with --wrench, --torque only without')
     model, feet, nominal, slope = _robot(args)
     position = _position(model, nominal, args.pose)
     R_WG = rotation_from_rpy([slope, 0.0, 0.0])

@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
         print(f'- This recording lacks {line}.', file=sys.stderr)
     found = identify(choice.model, choice.config, log, total_mass=args.total_mass,
                      trust_effort=args.trust_effort)
-    if not args.validate:
+    checked = bool(args.validate) and args.validate.resolve() != args.bag.resolve()
+    if not checked:
         print(UNCHECKED)
     noise = {name: float(f'{value:.3g}') for name, value in sensor_noise(log).items()}
     if not found.absolute:
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     print('\nWhat forces of the ground cannot explain, root mean square:')
     print(_comparison('this bag', found.before, found.after))
     worse: list[str] = []
-    if args.validate:
+    if checked:
         text, worse = _validation(args, choice, found)
         print(text)
     if worse:
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         _write(args.out, choice, found, noise, args)
     if not found.absolute:
         return UNTOLD
-    return 0 if args.validate else DOUBTFUL
+    return 0 if checked else DOUBTFUL
 
 
 def _table(found: Any) -> str:

@@ -20,7 +20,7 @@ from legged_dynamics.model.standing import body_poses, foot_loads, link_pose, st
 from legged_dynamics.model.urdf import read_description_file
 from legged_dynamics.pages.robot_picture import robot_picture
 from legged_dynamics.recordings.robot import read_model, recognise
-from legged_dynamics.resources import robot_files
+from legged_dynamics.resources import robot_files, urdf_path
 from legged_dynamics.spatial.frames import GRAVITY
 
 # A centre of mass that is farther outside of the feet makes a robot fall [m].
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError('expected one URDF, got two: give it with or without --urdf')
     if not (args.description or args.urdf or args.robot):
         raise ConfigurationError('expected a URDF, or a robot that comes with one (--robot)')
-    source = Path(args.description or args.urdf or _beside(args.robot))
+    source = Path(args.description or args.urdf or urdf_path(args.robot))
     model, _ = read_model(source)       # warnings are shown in their own section
     yaml, config, unknown = None, None, ''
     try:
@@ -57,8 +57,7 @@ def run(args: argparse.Namespace) -> int:
     for warning in odd or ['none']:
         print(f'  {warning}')
     if yaml is None or config is None:
-        print(f'\nFeet\n  not known: {unknown}\n  `legged-dynamics new-robot {source}` writes '
-              'a YAML to begin with.')
+        print(f'\nFeet\n  not known: {unknown}')
         return 0
     print(f'\nFeet ({yaml.name})')
     for line in feet_lines(model, config):
@@ -82,14 +81,6 @@ def _facts(model: RobotModel, config: RobotConfig | None, odd: list[str]) -> dic
             for joint in model.joints},
         'feet': {foot.link: foot.kind for foot in config.feet} if config else None,
         'warnings': odd}
-
-
-def _beside(robot: str) -> Path:
-    """Return the URDF that comes with a robot's YAML."""
-    yaml, urdf = robot_files(robot)
-    if urdf is None:
-        raise ConfigurationError(f'there is no URDF beside {yaml}; give the path of one')
-    return urdf
 
 
 def _tree_lines(model: RobotModel) -> list[str]:
@@ -149,9 +140,10 @@ def _joint_warnings(model: RobotModel) -> list[str]:
                          'torque at all')
         if joint.velocity == 0.0:
             found.append(f'joint {joint.name!r}: velocity limit 0')
-        if joint.lower >= joint.upper:
+        wide = joint.unit == 'rad' and 4.0 * math.pi < joint.upper < math.inf
+        if wide or joint.lower >= joint.upper:
             found.append(f'joint {joint.name!r}: limits from {joint.lower:g} to {joint.upper:g} '
-                         'leave no room to move')
+                         f'{"rad; are they in degrees?" if wide else "leave no room to move"}')
     return found
 
 

@@ -36,12 +36,14 @@ def run(args: argparse.Namespace) -> int:
     """Run the node and return its exit code."""
     module = NODES[args.node].module
     before, ros = _split(args.arguments)
-    if args.node == UNITREE and before:
+    if args.node == UNITREE and (before or not ros):
         return import_module(module).main(unitree_arguments(before, ros, os.environ))
     if {'-h', '--help'} & set(before):
         print(HELP.format(node=args.node, text=(
             import_module(module).__doc__ or '').strip()))
         return 0
+    if before:
+        raise ConfigurationError(f'expected --ros-args in front of {" ".join(before)!r}')
     keep_to_this_machine(args.network)
     return import_module(module).main(args.arguments)
 

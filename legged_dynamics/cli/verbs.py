@@ -129,7 +129,8 @@ ANALYZE = Verb(
     'the bag has it, and writes an HTML report, all estimates as CSV, and a copy of the bag with '
     'estimates and markers. Of several bags, or of folders with bags in them, it makes one data '
     'set (Parquet) and a report on all robots; what was done already is not done again. A CSV log '
-    'has the columns time, and q_JOINT, v_JOINT and tau_JOINT of each joint; it needs --urdf.', (
+    'has the columns time, and q_JOINT, v_JOINT and tau_JOINT of each joint; it needs --urdf '
+    'and --robot.', (
         argument('bags', 'BAG', f'{BAG_PATH}, CSV log; or folders of many bags', Path, is_there,
                  nargs='+'),
         argument('-o --out', 'DIR', 'where to write; default: BAG_analysis in the present folder, '
@@ -214,14 +215,14 @@ IDENTIFY = Verb(
     'efforts; each value with an error bar, and which motion would tell what this one does not. '
     'Masses and torques have one common factor: give --total-mass or --trust-effort. Exit code 1 '
     'without; 3 when the result is not validated on another bag, or explains that one worse than '
-    'the description: then nothing is written.', (
+    'the description; in that case nothing is written.', (
         bag_argument(),
         argument('--validate', 'BAG', 'another bag, on which described and identified are '
                  'compared', Path, is_bag),
-        *robot_arguments(), *TOPICS, *PART,
+        *robot_arguments('in the bag'), *TOPICS, *PART,
         argument('--total-mass', 'KG', 'of the weighed robot', float),
         switch('--trust-effort', 'the efforts are right on the whole'),
-        argument('-o --out', 'DIR', 'write robot.yaml and robot.urdf there', Path)))
+        argument('-o --out', 'DIR', 'folder for NAME.yaml and NAME.urdf, named as --robot', Path)))
 INVERSE_DYNAMICS = Verb(
     'inverse-dynamics', 'inverse_dynamics', 'joint torques and foot wrenches of a recorded motion',
     'From motion alone, of people in motion capture and of legged robots. Reads a '

@@ -139,7 +139,7 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
     start = 0
     for i, foot in enumerate(feet):
         if foot.link not in model.frames:
-            raise UnknownNameError('foot link', foot.link, model.frames)
+            raise UnknownNameError('link', foot.link, model.frames)
         body, pose = model.frames[foot.link]
         index[i] = _index_row(body, start, foot)
         start += len(foot.rows)

@@ -128,12 +128,12 @@ class Stance:
         return new_q, self._moved(q, v, new_v)
 
     def efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        """Return efforts (nv,) of `model`'s joints by the robot's, at the robot's ``position``."""
+        """Return the robot's ``effort`` at its ``position`` as that (nv,) of `model`'s joints."""
         return self._moved(np.asarray(position, float), np.asarray(effort, float),
                            np.zeros(self.model.nv))
 
     def robot_efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        """Return efforts (nv,) of the robot's joints by `model`'s, at the robot's ``position``."""
+        """Return `model`'s ``effort`` as that (nv,) of the robot's joints at its ``position``."""
         return self._moved(np.asarray(position, float), np.asarray(effort, float),
                            np.zeros(self.robot.nv), back=True)
 

@@ -507,7 +507,7 @@ class RobotConfig:
         with self._key('feet'):
             for foot in self.feet:
                 if foot.link not in model.frames:
-                    raise UnknownNameError('foot link', foot.link, model.frames)
+                    raise UnknownNameError('link', foot.link, model.frames)
         with self._key('base_link'):
             based = not self.base_link or model.frame(self.base_link).body == 0
         if not based:

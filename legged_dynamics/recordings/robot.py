@@ -54,7 +54,8 @@ def recognise(model: RobotModel, by_name: bool = False) -> Path:
                + (' but none is of its name' if by_name else '')
                if fitting else 'none of the robots that come with the package fits its URDF')
     raise ConfigurationError(f'cannot tell which robot {model.name!r} is: {problem}; give its '
-                             'name or the path of its YAML with --robot')
+                             'name or the path of its YAML with --robot (`legged-dynamics '
+                             'new-robot URDF` writes one)')
 
 
 # -------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ from legged_dynamics.safety.settings import SafetySettings, nanoseconds
 
 
 class GuardState(Enum):
-    """Whether commands are obeyed."""
+    """State of an `EffortGuard`: whether commands are obeyed, and what goes out."""
 
     LIMP = 'not active: nothing goes out'
     ARMED = 'waiting for the first good command: nothing goes out'

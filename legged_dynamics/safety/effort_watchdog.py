@@ -118,7 +118,7 @@ SENDERS = SenderSettings()
 
 
 class WatchdogState(Enum):
-    """What the motors get."""
+    """State of an `EffortWatchdog`: what the motors get."""
 
     IDLE = 'nobody commands: nothing goes out'
     FORWARDING = 'commands of the node that has the motors are passed on'
@@ -208,9 +208,9 @@ class EffortWatchdog:
         Take a joint state; return why it is implausible, or an empty string; kept in `doubt`.
 
         ``position``, ``velocity`` [rad, rad/s or m, m/s] and ``effort`` [N m or N], what the
-        motors deliver, are (nj,) in command order; NaN where there is no reading. Stamps that
-        jump are refused until their source has gone on from there for a moment; a sample is as
-        old as its stamp says, by the least delay ever seen.
+        motors deliver, are (nj,) in command order; NaN where there is no reading. ``stamp_ns`` is
+        the sample's stamp, ``now_ns`` the time at which it came: its age is their difference less
+        the least one ever seen. A source whose stamps jump is refused for a moment.
         """
         watch, fault = self.motors.watch, self._stamps.check(now_ns, stamp_ns, stamp_ns)
         if fault:
@@ -240,8 +240,8 @@ class EffortWatchdog:
         """
         Hold the posture of a robot whose watchdog has ended, when joint states come.
 
-        ``left``: its `memory`, the efforts that it sent last (nj,) or None. Motors that deliver
-        something else are left alone; with no controller there the robot is let down.
+        ``now_ns``: present time. ``left``: the `memory` of that watchdog, or None: any efforts.
+        Motors that deliver other efforts are left alone. With nobody there the robot sits down.
         """
         self._left = None if left is None else left.reshape(-1, len(self.names))
         self._empty, self._heard_ns = True, now_ns
@@ -329,7 +329,7 @@ class EffortWatchdog:
         self._empty = False
 
     def release(self, now_ns: int, cause: str) -> None:
-        """Let the robot down for a reason, and ignore what its controller still sends."""
+        """Let the robot down from ``now_ns`` on; ``cause`` is said. Its controller is ignored."""
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             self._release(now_ns, cause)
 
@@ -356,7 +356,7 @@ class EffortWatchdog:
 
     def output(self, now_ns: int) -> np.ndarray | None:
         """
-        Return what the motors are to get now, (nj,) in command order [N m or N].
+        Return what the motors are to get at ``now_ns``, (nj,) in command order [N m or N].
 
         The same array each time; None when nothing is to be sent.
         """
@@ -378,7 +378,7 @@ class EffortWatchdog:
         return self._sit(now_ns) if self.state is WatchdogState.SITTING else self._damp(now_ns)
 
     def overdue(self, now_ns: int) -> bool:
-        """Return whether :meth:`output` has something to send although no command came."""
+        """Return whether :meth:`output` has something to send at ``now_ns`` without a command."""
         if self.state is WatchdogState.FORWARDING:
             return now_ns - self._heard_ns > self._deadline_ns
         return not self.at_rest

@@ -47,7 +47,7 @@ SETTINGS = PostureSettings()
 
 
 class Phase(Enum):
-    """Phase of a posture change."""
+    """What a `Posture` does with the body: holds it, or where it is on its way down or up."""
 
     HOLD = 'holds'
     SINK = 'sinks'

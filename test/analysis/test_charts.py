@@ -69,10 +69,10 @@ def analysis(walking_bag):
     return analyse(walking_bag)
 
 
-def test_a_report_of_a_bag_says_what_it_has_and_its_verdict_first(walking_bag, tmp_path, capsys):
+def test_a_report_of_a_bag_says_its_verdict_first_then_inputs(walking_bag, tmp_path, capsys):
     assert main(['analyze', str(walking_bag), '-o', str(tmp_path / 'out'), '--no-csv',
                  '--no-enriched-bag']) == 0
-    had, said = capsys.readouterr().out.splitlines()[:2]
+    said, had = capsys.readouterr().out.splitlines()[:2]
     assert had.startswith('/joint_states: 1900 messages over 3.80 s, none lost; /imu/data: ')
     assert said.startswith('Error of the vertical force on a foot in contact')
     text = (tmp_path / 'out' / 'report.html').read_text()

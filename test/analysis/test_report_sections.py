@@ -3,6 +3,7 @@
 """Reports made of sections: everything that a section has is on the page, in its order."""
 import re
 from collections import Counter
+from contextlib import chdir
 
 import numpy as np
 import pytest
@@ -73,9 +74,9 @@ def test_what_a_section_holds_is_found_by_its_kind():
     assert [figure.name for figure in section.figures] == ['paws', 'claws', 'none']
 
 
-def test_a_page_alone_writes_no_other_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert 'Seen from below.' in report(made_up()).html()
+def test_a_page_alone_writes_no_other_file(tmp_path):
+    with chdir(tmp_path):
+        assert 'Seen from below.' in report(made_up()).html()
     assert not list(tmp_path.iterdir())
 
 

@@ -84,6 +84,14 @@ def test_errors_of_several_lines_are_put_into_one(tmp_path, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_options_of_a_node_without_ros_args_are_refused(capsys):
+    assert cli.main(['run', 'ground_reaction_estimator', '-p', 'rate:=100']) == cli.WRONG
+    assert "expected --ros-args in front of '-p rate:=100'" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as left:
+        cli.main(['run', 'unitree'])
+    assert left.value.code == cli.WRONG and '--robot' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize('arguments', [[], ['fly'], ['run', 'no_such_node'], ['analyze']])
 def test_usage_is_told(arguments, capsys):
     with pytest.raises(SystemExit) as end:
@@ -217,6 +225,9 @@ def test_info_tells_what_is_odd(tmp_path, capsys):
     assert "link 'base': principal moments" in out and 'break the triangle inequality' in out
     assert "joint 'hip': effort limit 0" in out and 'leave no room to move' in out
     assert 'not known: cannot tell which robot' in out
+    urdf.write_text(urdf.read_text().replace('lower="0" upper="0"', 'lower="-90" upper="90"'))
+    assert cli.main(['info', str(urdf)]) == 0
+    assert 'limits from -90 to 90 rad; are they in degrees?' in capsys.readouterr().out
 
 
 def warned(out):

@@ -61,7 +61,7 @@ def test_straight_legs_are_singular_and_said(tmp_path, capsys):
 @pytest.mark.parametrize(('arguments', 'said'), [
     (['no_such_robot'], 'expected a robot that comes with the package (a2, anymal_class'),
     (['/no/such.urdf'], 'cannot read the URDF'),
-    (['human'], 'human comes without a URDF of its own'),
+    (['human'], 'there is no URDF beside'),
     (['anymal_class', '--pose', 'crouch'], "nominal, zero or JOINT=RAD, got 'crouch'"),
     (['anymal_class', '--pose', 'LF_KFE=far'], "nominal, zero or JOINT=RAD, got 'LF_KFE=far'"),
     (['anymal_class', '--pose', 'LF_KNE=1'], "Did you mean 'LF_KFE'?"),
@@ -244,14 +244,14 @@ def test_axes_and_side_are_said(capsys):
 
 @pytest.mark.parametrize(('arguments', 'said'), [
     (['--at', 'LF_FOO', '--force', *'123'], "'LF_FOO'"),
-    (['--force', *'123'], 'expected --at with --force or --wrench'),
+    (['--force', *'123'], 'expected --at LINK together with --force or --wrench'),
     (['--at', 'LF_FOOT', '--force', '1', '2', 'nan'], 'expected finite desired forces'),
     (['--at', 'LF_FOOT', '--wrench', *'12345', 'inf'], 'components of the wrench'),
     (['--torque', 'LF_KFE'], "--torque: expected JOINT=NM, got 'LF_KFE'"),
     (['--torque', 'LF_KNE=1'], "Did you mean 'LF_KFE'?"),
-    (['--velocity', 'LF_KFE=1'], '--velocity with --wrench alone'),
+    (['--velocity', 'LF_KFE=1'], '--velocity only with --wrench'),
     (['--at', 'LF_FOOT', '--wrench', *'123456', '-o', 'map.png'], 'ends in .csv, got map.png'),
-    (['--at', 'LF_FOOT', '--wrench', *'123456', '--torque', 'LF_KFE=1'], 'nor --torque beside'),
+    (['--at', 'LF_FOOT', '--wrench', *'123456', '--torque', 'LF_KFE=1'], '--torque only without'),
     (['-o', '/proc/none/map.csv'], 'cannot write the table')])
 def test_errors_of_what_is_asked_are_one_line(capsys, arguments, said):
     code, output = run(capsys, 'anymal_class', *arguments)

@@ -145,7 +145,7 @@ def test_weights_scale_with_equal_moments_at_all_feet():
 
 
 @pytest.mark.parametrize(('call', 'error', 'message'), [
-    (lambda m, f: ContactInverseDynamics(m, [PointFoot('tail')]), UnknownNameError, 'foot link'),
+    (lambda m, f: ContactInverseDynamics(m, [PointFoot('tail')]), UnknownNameError, 'of a link'),
     (lambda m, f: ContactInverseDynamics(m, f, length_scale=0.0), ConfigurationError,
      'length scale above 0'),
     (lambda m, f: ContactInverseDynamics(m, f, reference='heel'), ConfigurationError, "'sole' or"),

@@ -311,7 +311,7 @@ def small():
 
 @pytest.mark.parametrize(('call', 'error', 'message'), [
     (lambda m, f, x: ContactInverseDynamicsOverTime(m, [PointFoot('tail')]), UnknownNameError,
-     'foot link'),
+     'of a link'),
     (lambda m, f, x: ContactInverseDynamicsOverTime(m, []), ConfigurationError, 'one foot'),
     (lambda m, f, x: ContactInverseDynamicsOverTime(m, f, axes='base'), ConfigurationError,
      "axes 'world' or 'foot'"),

@@ -112,7 +112,7 @@ def test_stamps_of_two_clocks_and_stamps_that_stand_still_or_go_back_are_named(r
 
 @pytest.mark.parametrize(('heard', 'missing'), [
     ((), 'robot_description'), (('robot_description',), 'joint_states')])
-def test_a_live_doctor_that_hears_nothing_says_of_which_topic(monkeypatch, heard, missing):
+def test_a_live_doctor_that_hears_nothing_says_of_which_topic(heard, missing):
     """It joins the topics and the clock that it is told to."""
     asked = []
 
@@ -122,8 +122,7 @@ def test_a_live_doctor_that_hears_nothing_says_of_which_topic(monkeypatch, heard
         if heard:
             node.choice = choose_live_robot(robot_files('solo_class')[1].read_text(), '')
         return 0
-    monkeypatch.setattr(checkup, 'run', run)
     args = SimpleNamespace(robot='', urdf='', joint_states='/quiet', imu='', use_sim_time=True)
     with pytest.raises(MiddlewareError, match=f'nothing came on {missing} .*--network'):
-        checkup.live_robot_and_readings(args, print)
+        checkup.live_robot_and_readings(args, print, run)
     assert asked == ['--ros-args', '-r', 'joint_states:=/quiet', '-p', 'use_sim_time:=true']

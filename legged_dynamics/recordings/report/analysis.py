@@ -292,8 +292,9 @@ def _judge(bag: BagReader, robot: RobotChoice, topics: TopicChoice, replay: Repl
     settings = plan.settings
     end = bag.end_ns if plan.stop_ns is None else min(plan.stop_ns, bag.end_ns)
     if not len(series.stamp_ns):
-        reasons = '; '.join(replay.refused) or 'the estimator was given too few samples'
-        raise BagError(f'nothing could be estimated from {bag.path}: {reasons}')
+        reasons = '; '.join(replay.refused) or 'too few samples, or neither efforts nor an IMU'
+        raise BagError(f'nothing could be estimated from {bag.path}: {reasons}. Is the YAML this '
+                       "robot's? robot.sensors.rename maps a driver's names to the URDF's")
     weight = robot.model.total_mass * GRAVITY
     truth = align_truth(series, recording, weight, robot.contact_force)
     contact = np.where(np.isfinite(truth.force).all(axis=2), truth.contact, series.contact.values)

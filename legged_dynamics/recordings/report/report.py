@@ -302,14 +302,10 @@ def _latency_section(analysis: Analysis) -> ReportSection | None:
            if (analysis.latency < 0.0).any() else '')
         + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
            if _real_time_factor(analysis) < REAL_TIME else ''),
-        *titled(_latency(analysis.latency))])
-
-
-def _latency(latency: np.ndarray) -> Table:
-    return Table("Latency of live wrenches, by the recorder's clock [ms]",
-                 ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), [
-                     ('transport and computing', *(f'{value:.2f}' for value in np.percentile(
-                         latency, (50, 95, 99, 100))))])
+        *titled(Table("Latency of live wrenches, by the recorder's clock [ms]",
+                      ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), [
+                          ('transport and computing', *(f'{value:.2f}' for value in np.percentile(
+                              analysis.latency, (50, 95, 99, 100))))]))])
 
 
 def _live_section(analysis: Analysis) -> ReportSection | None:

@@ -329,7 +329,7 @@ class TrajectoryReader:
 
 
 class SensorReader:
-    """Reads joint states and IMU messages, and corrects known sensor errors."""
+    """Reads JointState (as `JointStateReader`) and Imu messages; ``correction``: known errors."""
 
     def __init__(self, joint_names: Sequence[str], correction: SensorCorrection | None = None,
                  spare: Mapping[str, float] | None = None, mimics: Mimics | None = None,

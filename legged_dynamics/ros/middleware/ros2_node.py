@@ -172,9 +172,9 @@ class _ComponentNode(LifecycleNode):
         self.busy = ''
         self.fault: Exception | None = None     # why the last transition was refused
         self._acknowledged_by = 0.0
-        self._leaving: Any = None
+        self._leaving_timer: Any = None
         self._at_once = False
-        self._looking: Any = None
+        self._name_timer: Any = None
         self._given_qos: dict[str, Override] = {}
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         super().__init__(component_class.default_name, **options)
@@ -184,7 +184,7 @@ class _ComponentNode(LifecycleNode):
             'autostart', True, '',
             'Configure and activate at the start; off when a manager does it.'), read_only=True)
         self.component = component_class(self, RclpyDialect())
-        self._looking = self.create_timer(_DISCOVERY_S, self._look_for_same_name)
+        self._name_timer = self.create_timer(_DISCOVERY_S, self._look_for_same_name)
 
     # ---- what components ask of a node -------------------------------------------------------
 
@@ -242,16 +242,16 @@ class _ComponentNode(LifecycleNode):
                 self.get_logger().warning(why, throttle_duration_sec=1.0)
             else:
                 callback(deserialize(cdr, name))
-        made = self._raw(name, topic, take, qos_profile)
+        made = self._take_raw(name, topic, take, qos_profile)
         made.bounds = bounds
         return made
 
     def create_raw_subscription(self, name: str, topic: str,
                                 callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
         """Create a subscription whose callback gets CDR bytes and receipt time [ns]."""
-        return self._raw(name, topic, lambda cdr: callback(cdr, time.time_ns()), qos_profile)
+        return self._take_raw(name, topic, lambda cdr: callback(cdr, time.time_ns()), qos_profile)
 
-    def _raw(self, name: str, topic: str, take: Callable[[bytes], None], qos: Any) -> Any:
+    def _take_raw(self, name: str, topic: str, take: Callable[[bytes], None], qos: Any) -> Any:
         return self._with_overrides(
             super().create_subscription, rclpy_class(name), topic, self._guarded(take), copy(qos),
             event_callbacks=QUIET, raw=True)
@@ -323,8 +323,8 @@ class _ComponentNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Deactivate the component, once its outputs are down or if asked again."""
-        if not self._down('deactivated as soon as the robot is down; ask again to have it at once',
-                          self.trigger_deactivate):
+        if not self._is_down('deactivated once the robot is down; ask again to have it at once',
+                             self.trigger_deactivate):
             return _FAILURE
         return self._transition('deactivate', _ERROR)
 
@@ -334,14 +334,14 @@ class _ComponentNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Bring the component from any state to its safe end, in its own time if it has to."""
-        if state.label != 'active' or self._at_once or self._down(
+        if state.label != 'active' or self._at_once or self._is_down(
                 'the component stops as soon as the robot is down', lambda: self._end('active')):
             self._end(state.label)
         return _SUCCESS
 
-    def _down(self, otherwise: str, then: Callable[[], object]) -> bool:
+    def _is_down(self, otherwise: str, then: Callable[[], object]) -> bool:
         """Return whether the outputs are down, or asked for again; else do ``then`` later."""
-        if self._leaving is not None or self.leave():
+        if self._leaving_timer is not None or self.leave():
             self._forget_leaving()
             return True
         self.get_logger().warning(otherwise)
@@ -349,7 +349,7 @@ class _ComponentNode(LifecycleNode):
         def go_on() -> None:
             if self.leave():
                 then()
-        self._leaving = self.create_timer(_LEAVING_PERIOD_S, go_on,
+        self._leaving_timer = self.create_timer(_LEAVING_PERIOD_S, go_on,
                                           clock=self._steady)       # simulated time may stop
         return False
 
@@ -382,9 +382,9 @@ class _ComponentNode(LifecycleNode):
             return True
 
     def _forget_leaving(self) -> None:
-        if self._leaving is not None:
-            self.destroy_timer(self._leaving)
-        self._leaving = None
+        if self._leaving_timer is not None:
+            self.destroy_timer(self._leaving_timer)
+        self._leaving_timer = None
 
     def stop(self) -> None:
         """Deactivate, clean up and finalize as far as there is something to do, at once."""
@@ -394,7 +394,7 @@ class _ComponentNode(LifecycleNode):
         except Exception as error:
             # rclpy says so when a manager has finalized the node already
             self.get_logger().debug(f'no shutdown transition: {error}')
-            if self._leaving is not None:
+            if self._leaving_timer is not None:
                 self._end('active')
 
     def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
@@ -434,7 +434,7 @@ class _ComponentNode(LifecycleNode):
 
     def _look_for_same_name(self) -> None:
         """Say once when another node has this node's name: requests reach either of them."""
-        self.destroy_timer(self._looking)
+        self.destroy_timer(self._name_timer)
         count = self.get_node_names_and_namespaces().count((self.get_name(), self.get_namespace()))
         if count > 1:
             self.get_logger().warning(

@@ -85,8 +85,8 @@ class CheckupNode(Component):
             raise SystemExit(0)
 
 
-def live_robot_and_readings(args: argparse.Namespace,
-                            say: Callable[[str], None]) -> tuple[RobotChoice, SensorLog]:
+def live_robot_and_readings(args: argparse.Namespace, say: Callable[[str], None],
+                            run: Callable[..., int] = run) -> tuple[RobotChoice, SensorLog]:
     """Run a checkup of a running robot; return the robot and its sensor readings."""
     class Node(CheckupNode):
         robot, urdf = args.robot, args.urdf

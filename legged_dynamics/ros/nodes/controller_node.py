@@ -49,7 +49,7 @@ class EffortOutput(Diagnosed):
     Efforts are in the order of ``robot.joints``. When joint states stop or are implausible, a
     callback fails or the controller has no usable command, the posture is held for
     ``safety.hold``, then the safe output goes out, and then nothing until the node is activated
-    again. The last message is always zero, since hardware holds the last one indefinitely. While
+    again. The last message, which hardware holds, is zero or, by ``safety.output``, kept. While
     the node is active, its robot_description is not replaced.
 
     A node that commands makes one in addition to its RobotComponent, calls :meth:`configure`,
@@ -189,7 +189,7 @@ class EffortOutput(Diagnosed):
         return self.released and guard.state.released and not guard.settings.latch
 
     def stop(self) -> None:
-        """Stop the inputs and commanding; the last message is zero, if there was any other."""
+        """Stop the inputs and commanding; the last message, after any other, is the guard's."""
         if hasattr(self, 'input'):
             self.input.stop()
         if self.guard is not None:

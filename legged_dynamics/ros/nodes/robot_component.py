@@ -56,15 +56,19 @@ class SteadyClock:
     def __init__(self, node: Any):
         self._node = node
         self._simulated = bool(node.get_parameter('use_sim_time').value)
-        self._before = self._shift = self._heard = self._raw = self._other = 0
+        # Newest reading of the source, and by how much it was set back, all in all
+        self._latest = self._lost = 0
+        self._clock_time = 0    # newest of the node's clock
+        # Of the newest sample, while /clock is behind it, and by how much another clock is ahead
+        self._sample_time = self._foreign_lead = 0
 
     def __call__(self) -> int:
         """Return the time [ns]."""
         raw = self._source()()
-        if raw < self._before:
-            self._shift += self._before - raw
-        self._before = raw
-        return raw + self._shift
+        if raw < self._latest:
+            self._lost += self._latest - raw
+        self._latest = raw
+        return raw + self._lost
 
     def heard(self, stamp_ns: int) -> None:
         """Advance simulated time to a sample's stamp; one of another clock advances it alike."""
@@ -72,20 +76,20 @@ class SteadyClock:
             return
         here = self.wall()
         ahead = stamp_ns - here
-        if self._raw and abs(ahead - self._other) > SIMULATED_TIME.overtaking_ns:
-            self._other = ahead if abs(ahead) > SIMULATED_TIME.longest_lag_ns else 0
-        ahead -= self._other
-        if not self._raw or 0 < ahead <= SIMULATED_TIME.overtaking_ns:
-            self._heard = here + max(ahead, 0)
+        if self._clock_time and abs(ahead - self._foreign_lead) > SIMULATED_TIME.overtaking_ns:
+            self._foreign_lead = ahead if abs(ahead) > SIMULATED_TIME.longest_lag_ns else 0
+        ahead -= self._foreign_lead
+        if not self._clock_time or 0 < ahead <= SIMULATED_TIME.overtaking_ns:
+            self._sample_time = here + max(ahead, 0)
 
     def wall(self) -> int:
         """Return the time [ns] that stamps refer to, which may be set back."""
         raw = self._node.now_ns()
-        if raw < self._raw:         # simulated time begins anew
-            self._heard = 0
-        self._raw = raw
-        ahead = self._heard - raw
-        return self._heard if not raw or 0 < ahead <= SIMULATED_TIME.longest_lag_ns else raw
+        if raw < self._clock_time:         # simulated time begins anew
+            self._sample_time = 0
+        self._clock_time = raw
+        ahead = self._sample_time - raw
+        return self._sample_time if not raw or 0 < ahead <= SIMULATED_TIME.longest_lag_ns else raw
 
     def _source(self) -> Callable[[], int]:
         if self._simulated:
@@ -107,8 +111,7 @@ class Shutdown:
     """
     Monitors the time that a node takes to bring its robot down.
 
-    ``longest_ns``: from when it is late; ``wall`` [s] advances even when the node's time
-    stops.
+    ``longest_ns``: from when it is late; ``wall`` [s]: a clock that never stops.
     """
 
     def __init__(self, now: Callable[[], int], longest_ns: int,
@@ -119,28 +122,28 @@ class Shutdown:
     def reset(self) -> None:
         """Forget that the node was to be stopped."""
         self.begun = False
-        self._before = self._since = -1
-        self._moved, self._calls = 0.0, 0
+        self._begun_ns = self._seen_ns = -1
+        self._wall_of_change, self._calls_since = 0.0, 0
 
     def begin(self) -> bool:
         """Begin the shutdown; return whether this is the first call."""
         first = not self.begun
         if first:
-            self.begun, self._since = True, self._now()
+            self.begun, self._begun_ns = True, self._now()
         return first
 
     def late(self) -> bool:
         """Return whether more than `longest_ns` have passed."""
-        return self._now() - self._since > self.longest_ns
+        return self._now() - self._begun_ns > self.longest_ns
 
     def clock_stopped(self) -> bool:
         """Return whether the node's time stands still, for long and at many calls."""
         now, wall = self._now(), self._wall()
-        if now != self._before:
-            self._before, self._moved, self._calls = now, wall, 0
-        self._calls += 1
-        return (self._calls > SIMULATED_TIME.calls
-                and wall - self._moved > SIMULATED_TIME.standstill)
+        if now != self._seen_ns:
+            self._seen_ns, self._wall_of_change, self._calls_since = now, wall, 0
+        self._calls_since += 1
+        return (self._calls_since > SIMULATED_TIME.calls
+                and wall - self._wall_of_change > SIMULATED_TIME.standstill)
 
 
 # -------------------------------------------------------------------------------------------------

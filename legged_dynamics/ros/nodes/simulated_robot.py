@@ -163,41 +163,41 @@ class SimulatedRobotNode(Component):
 
     def _make_endpoints(self) -> None:
         qos, publisher = self.dialect.qos, self.common.endpoints.publisher
-        feet, still, made = self._plant.feet, [0.0] * 6, StandaloneDialect()
+        feet, zeros, ours = self._plant.feet, [0.0] * 6, StandaloneDialect()
 
         def prepared(topic: str, message: Any) -> PreparedPublisher:
             return self.common.endpoints.prepared(topic, message, qos.reliable(500))
-        rest, noise = [0.0] * len(self._plant.joints), self._plant.noise
+        at_rest, noise = [0.0] * len(self._plant.joints), self._plant.noise
         variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
                      if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
-        self._covariances = [(one * np.eye(3)).ravel().tolist() for one in variances]
+        self._covariances = [(value * np.eye(3)).ravel().tolist() for value in variances]
         self.joint_states = prepared('joint_states', convert.joint_state(
-            made, 0, self._plant.joints, rest, rest, rest))
-        self.imu = prepared('imu/data', convert.imu(made, 0, self._plant.imu_link, still[:3],
-                                                    still[:3], (0.0, 0.0, 0.0, 1.0)))
+            ours, 0, self._plant.joints, at_rest, at_rest, at_rest))
+        self.imu = prepared('imu/data', convert.imu(ours, 0, self._plant.imu_link, zeros[:3],
+                                                    zeros[:3], (0.0, 0.0, 0.0, 1.0)))
         self._description = publisher('std_msgs/msg/String', 'robot_description', qos.latched)
-        self._clock = (self.common.endpoints.prepared('/clock', convert.clock(made, 0),
+        self._clock = (self.common.endpoints.prepared('/clock', convert.clock(ours, 0),
                                                       qos.best_effort(1))
                        if self.parameters['publish_clock'] or self._lock_step else None)
         self._true: list[Any] = []
         if self.parameters['publish_truth']:
             self._wrenches = [prepared(f'ground_truth/{foot}/wrench',
-                                       convert.wrench_stamped(made, 0, foot, still))
+                                       convert.wrench_stamped(ours, 0, foot, zeros))
                               for foot in feet]
             self._contacts = [prepared(f'ground_truth/{foot}/contact',
-                                       convert.boolean(made, False)) for foot in feet]
+                                       convert.boolean(ours, False)) for foot in feet]
             self._odometry = prepared('ground_truth/odom', convert.odometry(
-                made, 0, 'world', self._plant.base_link))
+                ours, 0, 'world', self._plant.base_link))
             self._true = [*self._wrenches, *self._contacts, self._odometry]
         if self._lock_step is not None:
             return      # commands come with the answers, which have the stamp of their sample
-        numbers = 'std_msgs/msg/Float64MultiArray'
+        array_type = 'std_msgs/msg/Float64MultiArray'
         self.common.endpoints.subscription(
-            numbers, COMMANDS, lambda message: self._take(
+            array_type, COMMANDS, lambda message: self._take(
                 message, self._plant.joints, self.robot.command_effort), qos.reliable(1))
         if self.robot.grips:
             self.common.endpoints.subscription(
-                numbers, GRIPS, lambda message: self._take(
+                array_type, GRIPS, lambda message: self._take(
                     message, self._plant.feet, self.robot.command_grips), qos.reliable(1))
 
     # ---- time ------------------------------------------------------------------------------
@@ -208,10 +208,10 @@ class SimulatedRobotNode(Component):
         if self._timer is None or self.ended:
             return
         if lock is None:
-            ahead = self.common.now() - self._steady()
-            if abs(ahead - self._wall_ahead) > CLOCK_SET_NS:
-                self.robot.delay(ahead - self._wall_ahead)
-                self._wall_ahead = ahead
+            wall_ahead = self.common.now() - self._steady()
+            if abs(wall_ahead - self._wall_ahead) > CLOCK_SET_NS:
+                self.robot.delay(wall_ahead - self._wall_ahead)
+                self._wall_ahead = wall_ahead
         elif not self._begun:
             if not lock.ready([self.joint_states, self.imu], self._true):
                 return
@@ -219,24 +219,24 @@ class SimulatedRobotNode(Component):
             pace.begin()
         speed = 1.0 if lock is None else lock.speed or math.inf
         # Where no answers are waited for, a slow machine has to take messages in between.
-        most = pace.ticks + CATCH_UP if lock is None else math.inf
-        while not self.ended and pace.ticks < most:
-            after = self.robot.stamp_ns + period
+        last_tick = pace.ticks + CATCH_UP if lock is None else math.inf
+        while not self.ended and pace.ticks < last_tick:
+            next_stamp = self.robot.stamp_ns + period
             if lock is not None and 0 < lock.duration_ns <= pace.ticks * period:
                 self.ended = lock.over(self.robot.stamp_ns)
                 if self.ended:
                     self.node.get_logger().info(self._statement())
                 return
-            due = max(pace.elapsed_ns(), 1) * speed / period - pace.ticks
-            if due < 1.0 or (lock is not None and not lock.open(after, period)):
+            steps_due = max(pace.elapsed_ns(), 1) * speed / period - pace.ticks
+            if steps_due < 1.0 or (lock is not None and not lock.open(next_stamp, period)):
                 return
-            if CATCH_UP < due < math.inf:
+            if CATCH_UP < steps_due < math.inf:
                 lost = pace.elapsed_ns() - round((pace.ticks + 1) * period / speed)
                 pace.drop(lost)
                 if lock is None:
                     self.robot.delay(lost)     # else all later stamps would look old
             if lock is not None:
-                self._obey(lock.commands(after, period))
+                self._obey(lock.commands(next_stamp, period))
             self._step()
 
     def _obey(self, commands: dict[str, float]) -> None:

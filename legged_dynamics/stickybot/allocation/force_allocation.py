@@ -164,9 +164,9 @@ class ForceSets:
 
     def contains(self, forces: np.ndarray, slack: float = 0.0) -> np.ndarray:
         """
-        Return for each foot whether its force lies in its set.
+        Return (N,) bools: whether the forces (N, 2) [N] of the feet lie in their sets.
 
-        ``slack`` [N]: tolerated distance outside the set. Returns (N,) array of bool.
+        ``slack`` [N]: tolerated distance outside the set.
         """
         inside = np.hypot(*np.transpose(forces)) <= self.table[:, SET.radius] + slack
         for i, force in enumerate(forces):
@@ -195,7 +195,7 @@ class ForceSets:
         return outline
 
     def support(self, directions: np.ndarray) -> np.ndarray:
-        """Return the largest ``d_i . F_i`` over each foot's set, exact; -inf where it is empty."""
+        """Return (N,) [N]: most of each force along ``directions`` (N, 2); -inf: empty set."""
         return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])
 
     def _support(self, foot: int, direction: np.ndarray) -> float:
