@@ -344,9 +344,8 @@ class InputRow:
 
 def misfit(m: Measurement, contact: Sequence[bool] | None, nj: int, nf: int) -> str:
     """Return which part of a measurement does not fit a robot of nj joints and nf feet."""
-    wanted = {'position': nj, 'velocity': nj, 'effort': nj, 'angular_velocity': 3,
-              'linear_acceleration': 3, 'orientation': 4}
-    for name, size in wanted.items():
+    for name, size in {'position': nj, 'velocity': nj, 'effort': nj, 'angular_velocity': 3,
+                       'linear_acceleration': 3, 'orientation': 4}.items():
         value = getattr(m, name)
         optional = name not in ('position', 'velocity')
         if (value is None and not optional) or (value is not None
@@ -357,6 +356,5 @@ def misfit(m: Measurement, contact: Sequence[bool] | None, nj: int, nf: int) -> 
         if value is not None and np.asarray(value).dtype.kind not in 'biuf':
             return f'{name}: expected numbers, got {value!r}'
     if m.switches is not None and np.shape(m.switches) != (nf,):
-        return (f'switches: expected {nf} values (one a foot), got shape '
-                f'{np.shape(m.switches)}')
+        return f'switches: expected {nf} values (one a foot), got shape {np.shape(m.switches)}'
     return f'contact: expected {nf} flags (one a foot), got {contact!r}'

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from motions import Scene, quadruped
+from motions import Scene, known_robot, quadruped
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
 from legged_dynamics.estimation import GroundReactionEstimator
@@ -63,3 +63,19 @@ def test_a_load_that_all_equations_agree_on_is_followed_within_40_ms(share):
         reaction = estimator.update(scenes[k >= 80].measurement(k), [1] * 4)
     error = np.abs(reaction.raw_wrench[:, :3] - after).max()
     assert error < 0.1 * np.abs(after - before).max()
+
+
+def test_bars_hold_what_a_force_lags_by_that_moves_less_than_noise():
+    """Its pace is that of rest, and what the equations still ask for is in the deviations."""
+    scene = Scene(*quadruped(), motion=0.0, squeeze=0.0)
+    weight, estimator = scene.model.total_mass * 9.81, known_robot(scene.model, scene.config)
+    ratios, before = [], scene.truth(0.0)[2].wrench[:, :3]
+    for k in range(200):
+        scene.extra[:, 2] = 0.03 * weight * min(max(k - 120, 0) / 25.0, 1.0) * np.array(
+            [1.0, -1.0, -1.0, 1.0])
+        reaction = estimator.update(scene.measurement(k), [1] * 4)
+        error = reaction.raw_wrench[:, :3] - before     # of the sample before
+        ratios += [error[i] / np.sqrt(np.diag(reaction.covariance_of(foot))[:3])
+                   for i, foot in enumerate(reaction.feet) if k > 120]
+        before = scene.truth(0.0)[2].wrench[:, :3]
+    assert np.abs(ratios).max() < 1.96

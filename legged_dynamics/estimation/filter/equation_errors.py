@@ -234,8 +234,7 @@ def equation_covariance(robot, layout, settings, row, vectors, tracking, n):
             slow = (doubted + settings.offset_share ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
-            steep = robot.tree.constants[j + 1, FRICTION] * (1.0 - slipping[j] * slipping[j])
-            rough = (steep / FRICTION_SPEED * robot.stated_noise[j]) ** 2
+            rough = (friction * rest / (STUCK * FRICTION_SPEED) * robot.stated_noise[j]) ** 2
             S[r, r] += (robot.effort_variance[j] + rough + stuck + slow * fewer
                         + settings.brief_doubt * doubted)
             slow_noise[r, r] += share * (robot.effort_variance[j] + rough) + slow + stuck

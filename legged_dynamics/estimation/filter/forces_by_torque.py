@@ -39,7 +39,6 @@ from legged_dynamics.estimation.filter.force_tracking import (
 from legged_dynamics.estimation.filter.layout import (
     BASE,
     BASE_WEIGHTS,
-    BEYOND,
     DOUBT,
     N_RIGHT_SIDES,
     RESIDUAL,
@@ -64,7 +63,11 @@ from legged_dynamics.estimation.push import (
     write_external,
 )
 from legged_dynamics.model.parts import DAMPING, FRICTION
-from legged_dynamics.optimization.factorizations import factorize, invert_factorized
+from legged_dynamics.optimization.factorizations import (
+    factorize,
+    invert_factorized,
+    solve_factorized,
+)
 from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add,
@@ -236,13 +239,10 @@ def _store_slow_weights(robot, tracking, vectors, joints, n):
 
 @part
 def _slow_covariance(robot, scratch, forces, probability, nc):
-    """Fill ``scratch.information`` with the (nc, nc) covariance; False where it has none."""
-    P = forces.covariance
-    feet, vectors = robot.feet, scratch.vectors
+    """Fill ``scratch.information`` with the (nc, nc) covariance, and with what forces lag by."""
+    P, feet, vectors = forces.covariance, robot.feet, scratch.vectors
     information = scratch.information
-    for j in range(robot.columns.shape[0]):
-        vectors[BEYOND, j] = forces.bias[6 + j]
-    joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[SLOW_WEIGHTS],
+    joint_information(robot.columns, scratch.jacobian, forces.bias[6:], vectors[SLOW_WEIGHTS],
                       robot.prior, information, vectors[VECTOR])
     for i in range(feet.index.shape[0]):
         if probability[i] < 0.5:    # that it is up is known, unless its own joints contradict
@@ -254,17 +254,22 @@ def _slow_covariance(robot, scratch, forces, probability, nc):
     if vectors[BASE_WEIGHTS, 0] > 0.0:
         for k in range(6):      # an unknown push is an error of the base's equation
             vectors[BASE_WEIGHTS, k] = 1.0 / (vectors[BASE_WEIGHTS, k] + P[nc + k, nc + k])
+            t = vectors[BASE_WEIGHTS, k] * forces.bias[k]
+            for c in range(nc):
+                vectors[VECTOR, c] += t * scratch.grasp[k, c]
         add_base_information(scratch.grasp, vectors[BASE_WEIGHTS], information)
     if not factorize(information, nc):
-        return False
+        return
+    solve_factorized(information, nc, vectors[VECTOR])
     invert_factorized(information, nc)
     for i in range(feet.index.shape[0]):
-        s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
-        for r in range(s, end):
+        for r in range(feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]):
+            # What innovations still ask for that the filter, slow at rest, has not followed.
+            lag = vectors[VECTOR, r] * information[r, r] / (information[r, r] + P[r, r])
+            information[r, r] = max(information[r, r], lag * lag)
             for c in range(nc):
                 information[r, c] *= probability[i]
                 information[c, r] *= probability[i]
-    return True
 
 
 # -------------------------------------------------------------------------------------------------
@@ -432,13 +437,12 @@ def add_variance_within_ticks(feet, settings, process_noise, probability, impact
     before, a foot that is up may have left in this one.
     """
     for i in range(feet.index.shape[0]):
-        stands = probability[i] >= 0.5
-        stood = previous.probability[i] >= 0.5
+        down = max(probability[i], previous.probability[i]) >= 0.5
         # The process noise is that of any foot, by what all have changed.
         share = settings.impact_share if impact[i] > 0.5 else WALK_SHARE / impact.shape[0]
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
-            happened = share * process_noise[r] if stands or stood else 0.0
+            happened = share * process_noise[r] if down else 0.0
             covariance[r, r] += happened + previous.variance[r]
             previous.variance[r] = happened
 
@@ -459,9 +463,8 @@ def interpolate_sample(previous, contact, coordinates):
             previous.contact[i] = contact.flag[i]
             previous.probability[i] = contact.probability[i]
     for k in range(nc):
-        mean = coordinates[k]
-        coordinates[k] = 0.5 * (previous.forces[k] + mean)
-        previous.forces[k] = mean
+        previous.forces[k], coordinates[k] = coordinates[k], 0.5 * (
+            previous.forces[k] + coordinates[k])
     for i in range(nf):
         previous.contact[i], contact.flag[i] = contact.flag[i], previous.contact[i]
         previous.probability[i], contact.probability[i] = (
