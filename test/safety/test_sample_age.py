@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.safety.sample_age import EffortEcho
+from legged_dynamics.safety.sample_age import ECHO, EffortEcho
 
 LIMITS = np.array([80.0, 80.0, 40.0])
 TICK_NS = 2_000_000
@@ -39,6 +39,12 @@ def test_a_delay_that_begins_is_told_and_one_that_ends(late):
     assert 300 <= told < 350        # 0.1 s
     assert np.abs(ages[400:700] - late * TICK_NS).max() <= 2 * TICK_NS
     assert not ages[-200:].any()
+
+
+def test_a_delay_from_the_start_is_told_where_it_is_longer_than_that_of_motors():
+    ages = run(EffortEcho(LIMITS), gait, lambda k: 15)
+    assert np.abs(ages[400:] - 32e6 + ECHO.usual_ns).max() <= TICK_NS
+    assert not run(EffortEcho(LIMITS), gait, lambda k: 8).any()
 
 
 def test_a_delay_is_named():
