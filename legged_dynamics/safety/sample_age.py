@@ -108,7 +108,7 @@ class EchoSettings:
     sure: float = 0.25
     # change of the dead time that is a changed loop; less, every gait bears
     least_ns: int = 15_000_000
-    usual_ns: int = 11_000_000  # of motors and bus; with `least_ns` 3/4 of what a trot bears
+    alike: float = 1.5  # times the least difference: the shortest dead time with such is meant
     # after which nothing is said any more without efforts that tell, as of one that stands
     kept_ns: int = 3_000_000_000
 
@@ -121,8 +121,8 @@ class EffortEcho:
     """
     Follows the dead time from a command to the stamp of its measured effort.
 
-    `late_ns`: by how much it is longer now than that of motors and bus, the least one seen or
-    `EchoSettings.usual_ns`; `note` says so, or is empty.
+    `late_ns`: by how much it is longer now than the least one seen, which is that of motors and
+    bus; `note` says so, or is empty.
     """
 
     def __init__(self, limits: np.ndarray):
@@ -136,7 +136,7 @@ class EffortEcho:
         self._sent = np.zeros((2 * ECHO.kept, len(self._limits)))
         self._sums = np.zeros((3, len(_LAGS)))
         self._count = self._looked_ns = self._told_ns = 0
-        self._least_ns, self.late_ns, self.note = ECHO.usual_ns, 0, ''
+        self._least_ns, self.late_ns, self.note = ECHO.longest_ns, 0, ''
 
     def commanded(self, now_ns: int, effort: np.ndarray) -> None:
         """Keep a command (nj,)."""
@@ -160,7 +160,7 @@ class EffortEcho:
         squares, products, measured = self._sums
         # Up to a factor, for readings that are too small look like older ones while efforts grow.
         apart = measured - products ** 2 / np.maximum(squares, 1e-12)
-        least = int(np.argmin(apart))
+        least = int(np.argmax(apart <= ECHO.alike * apart.min()))
         late_ns = 0
         if products[least] > 0.0 and apart[least] <= ECHO.sure * apart.mean():
             self._told_ns, dead_ns = stamp_ns, int(_LAGS[least])
