@@ -108,7 +108,6 @@ class EchoSettings:
     sure: float = 0.25
     # change of the dead time that is a changed loop; less, every gait bears
     least_ns: int = 15_000_000
-    alike: float = 1.5  # times the least difference: the shortest dead time with such is meant
     # after which nothing is said any more without efforts that tell, as of one that stands
     kept_ns: int = 3_000_000_000
 
@@ -160,14 +159,15 @@ class EffortEcho:
         squares, products, measured = self._sums
         # Up to a factor, for readings that are too small look like older ones while efforts grow.
         apart = measured - products ** 2 / np.maximum(squares, 1e-12)
-        least = int(np.argmax(apart <= ECHO.alike * apart.min()))
-        late_ns = 0
+        least = int(np.argmin(apart))
         if products[least] > 0.0 and apart[least] <= ECHO.sure * apart.mean():
             self._told_ns, dead_ns = stamp_ns, int(_LAGS[least])
             self._least_ns = min(self._least_ns, dead_ns)
-            late_ns = dead_ns - self._least_ns
         elif stamp_ns - self._told_ns < ECHO.kept_ns:
             return
+        else:
+            dead_ns = self._least_ns
+        late_ns = dead_ns - self._least_ns
         self.late_ns = late_ns if late_ns >= ECHO.least_ns else 0
         self.note = (f'joint states are {self.late_ns * 1e-6:.0f} ms older than their stamps: '
                      'efforts come back so much later') if self.late_ns else ''
