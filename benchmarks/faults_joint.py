@@ -29,6 +29,7 @@ from benchmarks.walking_robots import RATE, STEP, Laboratory, walk
 from benchmarks.zoo.robots import MissingRobot, robot
 from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.joint_watch import DAMPING
+from legged_dynamics.safety.stance_watch import BY_FEET
 from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor
 from legged_dynamics.workspace.walking.gaits import GAITS
 
@@ -115,8 +116,21 @@ class Recorded(Laboratory):
         return fastest, math.degrees(math.acos(least))
 
 
-def _held(motors: Any, j: int) -> None:
+def _held(lab: Guarded, motors: Any, j: int) -> None:
     """Leave the guard as it is."""
+
+
+def _told(lab: Guarded, motors: Any, j: int) -> None:
+    """Know the joint's true state when feet have landed: the bound of what a guard could find."""
+    take, since = motors.take, []
+
+    def taken(believed: np.ndarray, ns: int) -> None:
+        take(believed, ns)
+        since.extend([ns] * motors.watch.one_bad)
+        if motors.watch.one_bad:
+            landed = ns - since[0] >= BY_FEET.landing_ns
+            motors.state[:, j] = lab.truth(j) if landed else math.nan
+    motors.take = taken
 
 
 class Guarded(Recorded):
@@ -126,6 +140,10 @@ class Guarded(Recorded):
         super().__init__(name, slope)
         self.guard, self._commands = EffortGuard(self.known, self.joints, feet=self.feet), {}
         self.guard.activate()
+
+    def truth(self, j: int) -> tuple[float, float]:
+        """Return a joint's true position and velocity."""
+        return self.data.qpos[self._qpos[j]], self.data.qvel[self._dofs[j]]
 
     def sense(self) -> Any:
         """Return what the sensors say now; the guard hears it."""
@@ -147,7 +165,7 @@ class Guarded(Recorded):
                law: Callable = _held, seconds: float = 3.0) -> tuple[float, float]:
         """Go on with one joint's readings changed; return fastest fall [m/s] and tilt [deg]."""
         guard: EffortGuard = self.back(kept)
-        law(guard._motors, j)
+        law(self, guard._motors, j)
         first: list[float] = []
         found = False
 
@@ -170,7 +188,7 @@ FAULTS: dict[str, Callable] = {
     'frozen': lambda q, v, q0, v0: (q0, v0)}
 
 
-def _alone(motors: Any, j: int) -> None:
+def _alone(lab: Guarded, motors: Any, j: int) -> None:
     """Give the joint the efforts of its posture without feedback."""
     take = motors.take
 
@@ -183,7 +201,7 @@ def _alone(motors: Any, j: int) -> None:
 
 def _instead(effort: Callable[[Any, int], float]) -> Callable:
     """Return a law that replaces the joint's effort."""
-    def law(motors: Any, j: int) -> None:
+    def law(lab: Guarded, motors: Any, j: int) -> None:
         send = motors.send
 
         def changed(ns: int) -> np.ndarray:
@@ -198,6 +216,7 @@ def _instead(effort: Callable[[Any, int], float]) -> Callable:
 BLIND = {('hip', 'frozen'): 'it moves its foot along the ground, where no plane tells its place'}
 LAWS: dict[str, Callable] = {
     'held by what is known (in use)': _held,
+    'told its place once feet have landed (a bound)': _told,
     'efforts without feedback': _alone,
     'damped': _instead(lambda motors, j: -motors.table[j, DAMPING] * np.nan_to_num(
         motors.state[1, j])),

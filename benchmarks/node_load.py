@@ -11,7 +11,9 @@ core is CPU time of the node's process, all threads, over the time that the samp
 rate, however long a busy machine takes for them. Delays do depend on what else runs. Beside it
 stand the machine's load and, as a measure of its processor, what Pinocchio's ``rnea`` takes for
 the quadruped. ``--pair`` measures body controller and simulated robot instead, in lock-step;
-``--nodes`` controller, estimator and watchdog, each also in calls of ``rnea``, timed meanwhile.
+``--nodes`` controller, estimator and watchdog, each also in calls of ``rnea``, timed meanwhile,
+and what single samples cost them: CPU time of their threads from one answer of all to the next,
+which others on the machine do not lengthen but by the processor's caches.
 """
 import argparse
 import json
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +42,9 @@ WARM_UP = 3.0       # s
 
 
 def cpu_seconds(pid):
-    """Return the CPU time of a process so far."""
-    fields = Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+    """Return the CPU time of a process's threads so far, as the scheduler counts it."""
+    return 1e-9 * sum(int(task.read_text().split()[0])
+                      for task in Path(f'/proc/{pid}/task').glob('*/schedstat'))
 
 
 class Bus:
@@ -63,13 +66,17 @@ class Bus:
             self._bus = CycloneBus()
             self.node = self._bus.create_node('bench')
 
-    def publisher(self, kind, topic):
+    def publisher(self, kind, topic, latched=False):
         """Return (send, count of listeners)."""
         if self.ros:
+            from rclpy.qos import DurabilityPolicy, QoSProfile
+
             from legged_dynamics.ros.middleware.ros2_node import rclpy_class
-            made = self.node.create_publisher(rclpy_class(kind), topic, 100)
+            qos = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+            made = self.node.create_publisher(rclpy_class(kind), topic, qos if latched else 100)
             return made.publish, made.get_subscription_count
-        made = self.node.create_publisher(DIALECT.message(kind), topic, 100)
+        made = self.node.create_publisher(DIALECT.message(kind), topic,
+                                          DIALECT.qos.latched if latched else 100)
         return made.publish_raw, made.get_subscription_count
 
     def listen(self, kind, topic, take):
@@ -230,15 +237,29 @@ def measure_nodes(rate, seconds, nodes):
         environment = lease.environment()
         bus, samples = Bus(environment), []
         bus.listen('sensor_msgs/msg/JointState', '/joint_states', lambda cdr: samples.append(0))
-        # For the watchdog, which has no IMU: time begins when each that answers could hear all.
-        bus.listen('sensor_msgs/msg/Imu', '/imu/data', lambda cdr: None)
+        # For us and the watchdog, without IMU: time begins when each that answers could hear all.
+        for _ in range(2):
+            bus.listen('sensor_msgs/msg/Imu', '/imu/data', lambda cdr: None)
+        answer, _ = bus.publisher('sensor_msgs/msg/JointState', '/node_load/answer', True)
+        answered, ticks = {}, []
+
+        def hear(name, cdr):
+            """Note CPU times when all have answered a sample, and let the next one come."""
+            answered[name] = bytes(cdr)
+            if len({found[4:12] for found in answered.values()}) == 1 and (
+                    len(answered) == len(nodes)):
+                ticks.append([cpu_seconds(process.pid) for process in processes[1:]])
+                # That without efforts, where there is one.
+                answer(min(answered.values(), key=len))
+        for name in nodes:
+            bus.listen('sensor_msgs/msg/JointState', f'/{name}/answer', partial(hear, name))
 
         def start(node, *arguments):
             return subprocess.Popen(
                 [sys.executable, '-m', 'legged_dynamics', 'run', node, '--ros-args',
                  '--params-file', str(yaml), '-p', f'robot_description:={urdf}', *arguments],
                 env={**os.environ, **environment})
-        answers = ', '.join(f'/{name}/answer' for name in nodes)
+        answers = ', '.join(f'/{name}/answer' for name in (*nodes, 'node_load'))
         processes = [
             start('simulated_robot', '-p', 'schedule:=stand 100000', '-p',
                   f'simulation.rate:={rate}', '-p', 'lock_step.speed:=0.0', '-p',
@@ -250,6 +271,7 @@ def measure_nodes(rate, seconds, nodes):
             while len(samples) < WARM_UP * rate:
                 bus.spin(0.1)
             before, count = [cpu_seconds(p.pid) for p in processes], len(samples)
+            first = len(ticks)
             while len(samples) < count + seconds * rate:
                 bus.spin(0.1)
                 began = time.process_time()
@@ -258,6 +280,7 @@ def measure_nodes(rate, seconds, nodes):
                 units.append(1e4 * (time.process_time() - began))
             span = (len(samples) - count) / rate
             load = [(cpu_seconds(p.pid) - b) / span for p, b in zip(processes, before)]
+            costs = 1e6 * np.diff(ticks[first:], axis=0)
             still_there(processes)
         finally:
             for process in processes:
@@ -267,7 +290,9 @@ def measure_nodes(rate, seconds, nodes):
     return {'backend': choose_backend(), 'rate': rate, 'simulated s': round(span, 1),
             'rnea_us meanwhile': round(unit, 2), **{
                 name: f'{share:.3f} of a core, {1e6 * share / rate / unit:.0f} rnea a sample'
-                for name, share in zip(('robot', *nodes), load)}}
+                for name, share in zip(('robot', *nodes), load)},
+            'us of a sample, 50, 99, 99.9 %, most': dict(zip(nodes, np.round(np.quantile(
+                costs, (0.5, 0.99, 0.999, 1.0), axis=0)).T.tolist()))}
 
 
 def rnea():

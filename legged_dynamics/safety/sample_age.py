@@ -103,9 +103,10 @@ class EchoSettings:
     longest_ns: int = 120_000_000  # of them
     kept: int = 256  # commands that are there at least: at 2 kHz as long
     memory: float = 0.8  # part that a look leaves of the sums of the looks before
-    # part of the mean difference below which the least one tells the dead time, which needs
-    # efforts that change and motors that follow
+    # part of the mean difference below which the least one tells the dead time of motors that
+    # follow, and of the measured efforts' squares beyond which it is that of efforts that change
     sure: float = 0.25
+    changing: float = 0.05
     # change of the dead time that is a changed loop; less, every gait bears
     least_ns: int = 15_000_000
     # after which nothing is said any more without efforts that tell, as of one that stands
@@ -160,14 +161,13 @@ class EffortEcho:
         # Up to a factor, for readings that are too small look like older ones while efforts grow.
         apart = measured - products ** 2 / np.maximum(squares, 1e-12)
         least = int(np.argmin(apart))
-        if products[least] > 0.0 and apart[least] <= ECHO.sure * apart.mean():
-            self._told_ns, dead_ns = stamp_ns, int(_LAGS[least])
-            self._least_ns = min(self._least_ns, dead_ns)
+        late_ns = 0
+        if products[least] > 0.0 and max(apart[least] / ECHO.sure,
+                                         ECHO.changing * measured[least]) <= apart.mean():
+            self._least_ns = min(self._least_ns, int(_LAGS[least]))
+            self._told_ns, late_ns = stamp_ns, int(_LAGS[least]) - self._least_ns
         elif stamp_ns - self._told_ns < ECHO.kept_ns:
             return
-        else:
-            dead_ns = self._least_ns
-        late_ns = dead_ns - self._least_ns
         self.late_ns = late_ns if late_ns >= ECHO.least_ns else 0
         self.note = (f'joint states are {self.late_ns * 1e-6:.0f} ms older than their stamps: '
                      'efforts come back so much later') if self.late_ns else ''

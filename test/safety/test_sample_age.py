@@ -64,6 +64,21 @@ def test_motors_that_always_answer_late_are_usual(filtered):
     assert not run(EffortEcho(LIMITS), gait, lambda k: 3, filtered=filtered).any()
 
 
+@pytest.mark.parametrize('seed', range(6))
+def test_efforts_that_grow_together_and_stay_tell_nothing(seed):
+    """A robot that is taken over: sensors 2 % off make no dead time look better than others."""
+    random, echo = np.random.default_rng(seed), EffortEcho(np.repeat(LIMITS, 4))
+    wanted, gain, off = random.normal(size=(3, 12)) * np.reshape([0.4, 0.02, 0.003], (3, 1))
+
+    def sent(k):
+        return min(max(k, 0) / 100.0, 1.0) * wanted * np.repeat(LIMITS, 4)
+    for k in range(700):
+        echo.commanded(k * TICK_NS, sent(k) + 0.003 * echo._limits * random.normal(size=12))
+        echo.measured(k * TICK_NS, (1.0 + gain) * sent(k - 1) + echo._limits * (
+            off + 0.01 * random.normal(size=12)))
+        assert not echo.late_ns
+
+
 def test_a_robot_that_stands_says_nothing():
     assert not run(EffortEcho(LIMITS), lambda k: 0.4 * LIMITS, lambda k: 20 * (k > 300)).any()
 
