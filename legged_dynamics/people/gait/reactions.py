@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.people.gait.contact_timing import ContactTiming
+from legged_dynamics.people.gait.contact_timing import ContactChange, ContactTiming
 from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER
@@ -246,15 +246,20 @@ def _timing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
     variance, dt = np.zeros(vertical.shape), dynamics.step
     time = dynamics.time - dynamics.time[0]
     rate = np.abs(np.gradient(vertical, dt, axis=0))
-    near = BARS.rate_window * np.sqrt(dynamics.leg_length / GRAVITY)
-    for change in timing.changes:
-        window = np.abs(time - change.time) <= max(near, dt)
+    near = max(BARS.rate_window * np.sqrt(dynamics.leg_length / GRAVITY), dt)
+    known = [(change, float(rate[np.abs(time - change.time) <= near, change.foot].max(initial=0.0)))
+             for change in timing.changes]
+    usual = float(np.median([rate for _, rate in known])) if known else 0.0
+    # In a flight at an end, where the low-pass of the poses hides the load, a foot may be down.
+    reach = 0.5 / dynamics.motion.cutoff if dynamics.motion.cutoff else 0.0
+    unseen = [(ContactChange(i, end < 0, time[end], reach), usual) for end in (0, -1)
+              for i in range(vertical.shape[1]) if reach and not timing.contact[end].any()]
+    for change, fastest in [*known, *unseen]:
         distance = np.abs(time - change.time) / change.deviation
         # Second moment of the part of a normal error that goes beyond this distance.
         beyond = ((1.0 + distance ** 2) * ndtr(-distance)
                   - distance * np.exp(-0.5 * distance ** 2) / np.sqrt(2.0 * np.pi))
-        size = float(rate[window, change.foot].max(initial=0.0)) * change.deviation
-        added = size ** 2 * np.maximum(beyond, 0.0)
+        added = (fastest * change.deviation) ** 2 * np.maximum(beyond, 0.0)
         variance[:, change.foot] += added
         others = [j for j in range(vertical.shape[1]) if j != change.foot]
         variance[:, others] += np.where(timing.contact[:, others], added[:, None], 0.0)

@@ -390,7 +390,8 @@ def _subject(osim: OpenSimModel, dynamics: GaitInverseDynamics, options: GaitOpt
         found, notes = [*feet], [*notes, *said]
     links, joints = osim.parts(frames)
     config = replace(RobotConfig.from_parameters({}), feet=tuple(found))
-    return Subject(osim.robot(frames), config, {}, {}, '', urdf_text(osim.name, links, joints),
+    person = {'analysis.model_error': False}
+    return Subject(osim.robot(frames), config, person, {}, '', urdf_text(osim.name, links, joints),
                    notes, {frame: body for frame, (body, _) in frames.items()})
 
 
