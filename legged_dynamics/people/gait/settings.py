@@ -101,7 +101,7 @@ class GaitSettings(CheckedSettings):
     mass_error: float = setting(
         'error.mass', 0.067, '',
         'Standard deviation of the mass, as a part of it, where only the model states it, by '
-        'three laboratories; of a robot, that which its YAML states (noise.mass).', 0.0, 1.0)
+        'three laboratories; with a YAML, that which it states (noise.mass).', 0.0, 1.0)
     scale_error: float = setting(
         'error.scale', 0.01, '',
         'The same where the mass is from a scale, and the least that force plates leave.',

@@ -431,8 +431,7 @@ def _mass(subject: Subject, options: GaitOptions, alignment: Alignment | None,
             raise ConfigurationError(f'--mass: expected kilograms, {PLATES!r} or {MODEL!r}, got '
                                      f'{wanted!r}') from None
         return BodyMass(given, settings.scale_error * given, model, SCALE)
-    if 'noise.mass' in subject.parameters and not wanted and subject.parameters.get(
-            'analysis.model_error', True):
+    if 'noise.mass' in subject.parameters and not wanted:
         return BodyMass(model, model * subject.config.noise.mass, model, ROBOT)
     if wanted == MODEL or alignment is None or not known:
         return BodyMass(model, settings.mass_error * model, model, MODEL)

@@ -94,8 +94,8 @@ class GaitOptions:
         Path of measured forces: external loads of OpenSim or a C3D file.
     mass : str
         Total mass [kg], 'plates' for that by force plates alone, 'model' for the model's, or empty
-        for the model's corrected by force plates where there are any (of a robot with noise.mass:
-        not corrected).
+        for the model's corrected by force plates where there are any (not where a YAML
+        states noise.mass).
     belt_speed : tuple of str
         Speed of a treadmill's belt [m/s], or FOOT=SPEED for each foot; 'auto': found by the soles.
     compare : bool
