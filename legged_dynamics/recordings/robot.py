@@ -75,8 +75,8 @@ class AnalysisSettings(CheckedSettings):
         'True vertical force from which a foot counts as down; 0: 3 % of the weight.', 0.0)
     model_error: bool = setting(
         'analysis.model_error', True, '',
-        'Whether error bars off line contain noise.mass and noise.center_of_mass; for a person '
-        'they contain what people show, and with it the errors of a scaled model.')
+        'Whether error bars off line are those of a robot, with noise.center_of_mass; for a '
+        'person they contain what people show, and with it the errors of a scaled model.')
 
 
 _TRUTH = 'analysis.truth.'

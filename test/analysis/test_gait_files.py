@@ -9,6 +9,8 @@ from walkers import DT, GRAVITY, MASS, description, two_footed_walk
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import in_steps
 from legged_dynamics.people.trials.analysis import analyse_gait
 from legged_dynamics.people.trials.csv_motion import CsvColumns, even_grid, interpolated, slerped
 from legged_dynamics.people.trials.subject import GaitOptions
@@ -56,6 +58,29 @@ def test_a_walk_in_a_csv_file(tmp_path, sep):
     assert load_error(result.reactions) < 0.025 and text == description(2)
     assert any('Columns left alone: marker_error' in note for note in result.notes)
     assert result.plates is None and not result.errors
+
+
+def test_a_urdf_is_a_robot_unless_a_yaml_says_that_it_is_a_person(tmp_path):
+    """Robots do not pass their load on as people do, and have no scaled masses to be sure of."""
+    path, urdf = write_walk(tmp_path)
+
+    def of(noise='', **more):
+        yaml = tmp_path / 'walker.yaml'
+        yaml.write_text('/**:\n  ros__parameters:\n    robot: {feet: [foot0, foot1], foot_type: '
+                        f'flat, sole: [0.13, -0.1, 0.04, -0.04]}}\n    {noise}\n')
+        result = analyse_gait(path, options(urdf, **more))[0]
+        stepping = in_steps(result.reactions.contact)
+        assert stepping.any()
+        return result.mass, result.reactions.deviation[stepping][..., 2].mean()
+
+    weighed, robot = {'mass': f'{MASS}'}, {'robot': str(tmp_path / 'walker.yaml')}
+    person = of('analysis: {model_error: false}', **robot, **weighed)[1]
+    assert of(**weighed)[1] > 1.3 * person
+    assert of(**robot, **weighed)[1] == pytest.approx(of(**weighed)[1], rel=0.01)
+    unknown, stated = of(**robot)[0], of('noise: {mass: 0.02}', **robot)[0]
+    assert (unknown.source, stated.source) == ('model', 'robot')
+    assert unknown.deviation == pytest.approx(GaitSettings().mass_error * MASS)
+    assert stated.deviation == pytest.approx(0.02 * MASS)
 
 
 def test_degrees_uneven_times_and_joints_left_out(tmp_path):
@@ -160,7 +185,7 @@ def test_a_bad_file_is_refused_in_clear_words(tmp_path, flaw, capsys):
 @pytest.mark.parametrize(('words', 'expected'), [
     ([], 'give the URDF with --urdf'),
     (['--urdf', 'URDF'], 'none of the robots that come with the package fits'),
-    (['--urdf', 'URDF', '--feet', 'foot9'], "expected the name of a link, got 'foot9'"),
+    (['--urdf', 'URDF', '--feet', 'foot9'], "expected the name of a foot link, got 'foot9'"),
     (['--urdf', 'URDF', '--feet', 'foot0', 'foot1', '--method', 'best'], 'expected a method'),
     (['--urdf', 'URDF', '--feet', 'foot0', 'foot1', '--cutoff', '80'], 'cut-off above 0 and'),
     (['--urdf', 'URDF', '--feet', 'foot0', 'foot1', '--contact', 'none.csv'], 'cannot read'),

@@ -88,6 +88,24 @@ def test_a_change_of_unknown_time_shows_on_both_sides_of_it():
         assert before > 0.0 and before > 3.0 * found[k - 8, 0]
 
 
+def test_a_recording_that_begins_in_flight_doubts_that_flight():
+    """The low-pass of the poses hides the load at their ends: a foot may have left just then."""
+    walker = standing(seconds=1.5)
+    contact = np.tile(walker.time[:, None] - walker.time[0] >= 0.3, (1, 2))
+    contact[walker.time - walker.time[0] > 1.0] = False
+    walk = dynamics(walker)
+    timing = given_timing(contact, walk)
+    force = contact[..., None] * [0.0, 0.0, 0.5 * WEIGHT]
+    rate = 0.25 * WEIGHT / walk.step        # of a load that is there from a sample to the next
+    for cutoff in (None, 10.0):
+        seen = replace(walk, motion=replace(walk.motion, cutoff=cutoff))
+        found = np.sqrt(force_covariance(seen, timing, force, seen.points(seen.low_point),
+                                         GaitSettings.from_parameters(NONE))[..., 2, 2])
+        for end in (0, -1):
+            expected = rate * 0.05 * np.sqrt(0.5) if cutoff else 0.0
+            np.testing.assert_allclose(found[end], expected, rtol=0.01, atol=1e-6 * WEIGHT)
+
+
 def test_feet_side_by_side_share_as_their_distance_allows():
     walker = standing()
     walk = dynamics(walker)

@@ -101,8 +101,7 @@ class GaitSettings(CheckedSettings):
     mass_error: float = setting(
         'error.mass', 0.067, '',
         'Standard deviation of the mass, as a part of it, where only the model states it, by '
-        'three laboratories; of a robot with a YAML, that of its noise (analysis.model_error).',
-        0.0, 1.0)
+        'three laboratories; with a YAML, that which it states (noise.mass).', 0.0, 1.0)
     scale_error: float = setting(
         'error.scale', 0.01, '',
         'The same where the mass is from a scale, and the least that force plates leave.',
@@ -115,7 +114,7 @@ class GaitSettings(CheckedSettings):
     center_error: float = setting(
         'error.center_of_mass', 0.0, 'm',
         'Stated standard deviation of the centre of mass of the model, in addition to what people '
-        'show; of a robot with a YAML, that of its noise (analysis.model_error).', 0.0, 1.0)
+        'show; of a robot, that of its noise, with error.odometry.', 0.0, 1.0)
     odometry_error: float = setting(
         'error.odometry', 0.04, 'm',
         'Standard deviation of the centre of pressure of a robot that knows its base by its own '

@@ -369,7 +369,7 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
     """Return the trial with forces by the chosen method, compared with others."""
     dynamics, mass, subject = trial.dynamics, cast(BodyMass, trial.mass), trial.subject
     stated = replace(settings, mass_error=mass.deviation / mass.value)
-    if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
+    if subject.parameters.get('analysis.model_error', True):
         # Nor does a robot pass its load on as people do: by what a humanoid shows.
         stated = replace(stated, rate_error=max(settings.rate_error, FLAT.landed_error),
                          center_error=float(np.linalg.norm((
@@ -431,9 +431,8 @@ def _mass(subject: Subject, options: GaitOptions, alignment: Alignment | None,
             raise ConfigurationError(f'--mass: expected kilograms, {PLATES!r} or {MODEL!r}, got '
                                      f'{wanted!r}') from None
         return BodyMass(given, settings.scale_error * given, model, SCALE)
-    if subject.parameters and not wanted:
-        stated = subject.parameters.get('analysis.model_error', True)
-        return BodyMass(model, model * stated * subject.config.noise.mass, model, ROBOT)
+    if 'noise.mass' in subject.parameters and not wanted:
+        return BodyMass(model, model * subject.config.noise.mass, model, ROBOT)
     if wanted == MODEL or alignment is None or not known:
         return BodyMass(model, settings.mass_error * model, model, MODEL)
     ratio, variance = alignment.mass, alignment.mass_deviation ** 2

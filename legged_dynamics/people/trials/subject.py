@@ -94,8 +94,8 @@ class GaitOptions:
         Path of measured forces: external loads of OpenSim or a C3D file.
     mass : str
         Total mass [kg], 'plates' for that by force plates alone, 'model' for the model's, or empty
-        for the model's corrected by force plates where there are any (of a robot with a YAML: not
-        corrected).
+        for the model's corrected by force plates where there are any (not where a YAML
+        states noise.mass).
     belt_speed : tuple of str
         Speed of a treadmill's belt [m/s], or FOOT=SPEED for each foot; 'auto': found by the soles.
     compare : bool
@@ -199,9 +199,9 @@ def _bare(urdf: str | Path, options: GaitOptions) -> Subject:
         notes.append(f'Each sole is taken as {back:g} to {front:g} m along x and {right:g} to '
                      f'{left:g} m along y of its link, whose frame is taken to lie in the sole '
                      '(--sole).')
+    notes.append('Without a YAML it is taken for a robot, which passes its load on less evenly '
+                 'than people do (of a person: analysis.model_error: false in a YAML).')
     config = _with_feet(RobotConfig.from_parameters({}), options)
-    for foot in config.feet:
-        model.frame(foot.link)
     return Subject(model, config, {}, {}, '', urdf.read_text(encoding='utf-8')
                    if isinstance(urdf, Path) else urdf, notes)
 
@@ -388,10 +388,10 @@ def _subject(osim: OpenSimModel, dynamics: GaitInverseDynamics, options: GaitOpt
     else:
         frames, feet, said = _sole_frames(osim, bodies, dynamics, options.sole)
         found, notes = [*feet], [*notes, *said]
-    links, joints = osim.parts(frames)
     config = replace(RobotConfig.from_parameters({}), feet=tuple(found))
-    return Subject(osim.robot(frames), config, {}, {}, '', urdf_text(osim.name, links, joints),
-                   notes, {frame: body for frame, (body, _) in frames.items()})
+    return Subject(osim.robot(frames), config, {'analysis.model_error': False}, {}, '',
+                   urdf_text(osim.name, *osim.parts(frames)), notes,
+                   {frame: body for frame, (body, _) in frames.items()})
 
 
 def measured_forces(options: GaitOptions, subject: Subject,
