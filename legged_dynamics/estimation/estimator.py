@@ -141,7 +141,7 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        self._compliance = 1.0 / (config.actuators.joint_stiffness or np.inf)
+        self._bends = self._bending(1.0 / (config.actuators.joint_stiffness or np.inf))
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None
@@ -278,9 +278,9 @@ class GroundReactionEstimator:
         if self._rails is not None:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, time)
-        if self._compliance > 0.0:
+        if self._bends is not None:
             position = self._input.views.position       # of motors, from here on of links
-            position -= self._compliance * np.nan_to_num(self._input.views.effort)
+            position -= self._bends * np.nan_to_num(self._input.views.effort)
         arrays.stamps[-1] = time
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
@@ -295,6 +295,11 @@ class GroundReactionEstimator:
             out[places['base_residual'][0]] = np.nan
         clock.take(stamp, time)
         self._stamps.append(stamp)
+        if clock.late > 0.0:    # a force may be off by as much as it changes in that time
+            before, now = (out[places[f'forces.{name}'][0]] for name in ('coordinates', 'latest'))
+            change = clock.late / self.delay * (now - before)
+            for name in ('covariance', 'latest_covariance'):
+                out[places[f'forces.{name}'][0]] += np.outer(change, change).ravel()
         if self._link_contacts is not None:
             self._link_contacts.take(arrays.row, out)
             if self._link_contacts.found.any:
@@ -367,12 +372,18 @@ class GroundReactionEstimator:
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
-        self._compliance = soft = learner.compliance
+        self._bends = self._bending(learner.compliance)
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
-        self._settings['air_force'] = TUNED.largest_noise if soft > 0.0 else TUNED.air_force
+        springs = self._bends is not None or learner.hypotheses.suspected > 0.0
+        self._settings['air_force'] = TUNED.largest_noise if springs else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)
+
+    def _bending(self, soft: float) -> np.ndarray | None:
+        """Return what a torque bends each joint's drive by, those that slide none; None: stiff."""
+        return np.array([soft * (one.kind != 'prismatic') for one in self.model.joints]
+                        ) if soft > 0.0 else None
 
     # ---- input -----------------------------------------------------------------------------
 

@@ -246,6 +246,7 @@ class SampleClock:
         self.stamp: int | None = None       # ns, of the last sample; `time`: that it counts for
         self.period, self.time, self._step, self._scatter = round(1e9 / rate), 0, 0, 0.0
         self.uneven = False     # whether stamps are of receipt
+        self.late = 0.0         # by how much then, rms [samples]
 
     def time_of(self, stamp: int) -> int:
         """Return the time of a sample that comes next [ns]."""
@@ -259,6 +260,8 @@ class SampleClock:
             change, self._step = abs(stamp - self.stamp - self._step), stamp - self.stamp
             self._scatter += (change - self._scatter) / TUNED.steady_samples
             self.uneven = self._scatter >= TUNED.scatter * self.period
+            # What is late evenly between none and most changes its steps by its rms, in the mean.
+            self.late = self._scatter / self.period if self.uneven else 0.0
         self.stamp, self.time = stamp, time
 
 

@@ -53,6 +53,7 @@ class Hypotheses:
             np.median(prior.tight[parameters.gains]))) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
+        self.suspected = 0.0        # compliance that data alone speak for [rad/(N m)]
 
     def reject(self, which: np.ndarray) -> None:
         """Reject some parameters, by their places, and with them those of their groups."""
@@ -93,6 +94,8 @@ class Hypotheses:
         theta = solved(factor, right + free * self._prior.mean)
         found.alone = [self._odds_alone(theta, variance, free, at) for at, variance in zip(
             self._alone, variances(factor, self._alone))]
+        self.suspected = (found.alone[1] > self._settings.stated_odds) * max(
+            float(theta[self._parameters.compliance]), 0.0)
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -122,12 +125,15 @@ class Hypotheses:
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
-        # What gains, a load or masses explain as well is no compliance.
+        # What gains, a load or masses explain as well is no compliance; nor what data do not show.
         soft = parameters.compliance
+        self.rejected[soft] &= found.alone[1] > 0.0
         least = settings.rejection / settings.gain_odds * (max(odds) - odds[0])
         z[soft] *= swung and found.theta[soft] > 0.0 and z[soft] > least
         if self.rejected[soft] or self._prior.mean[soft] > 0.0:
-            z[parameters.place] = 0.0       # a leg on springs looks like any of these
+            # A leg on springs looks like any of these, and like a load.
+            z[parameters.place] = z[parameters.base] = 0.0
+            self.rejected[parameters.place] = self.rejected[parameters.base] = False
         z[self.rejected | self._prior.free] = 0.0
         worst = int(np.argmax(z))
         if z[worst] > settings.rejection:
@@ -208,7 +214,12 @@ class Hypotheses:
         k = len(self._parameters.gains) + 3
         looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
         lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
-        self.scale_doubt = math.sqrt((likely[3] * settings.mass_deviation ** 2
+        # Gains that rise alike, too, are off by what data say where that is more than usual.
+        n, mean = k - 3, V[:k - 3].mean(axis=0)
+        own = float(np.mean(deviation[:n] ** 2)) / n
+        looser = 1.0 / (own + settings.mass_deviation ** 2) - 1.0 / own
+        alike = float(theta[:n].mean()) / (1.0 + looser * float(mean @ mean))
+        self.scale_doubt = math.sqrt((likely[3] * max(settings.mass_deviation, abs(alike)) ** 2
                                       + likely[2] * lack ** 2) / sum(likely))
         return odds
 
