@@ -376,6 +376,8 @@ class GroundReactionEstimator:
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
         springs = self._bends is not None or learner.hypotheses.suspected > 0.0
         self._settings['air_force'] = TUNED.largest_noise if springs else TUNED.air_force
+        self._settings['base_force'] = np.hypot(TUNED.base_force, learner.base_force / self._settings[
+            'weight'])
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)

@@ -125,7 +125,9 @@ class Prior:
         wide *= looser
         # An inertia of links that is wrong reads as an armature.
         at = place[:, ARMATURE]
-        self.inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-model.n_joints:]
+        masses = mass_matrix(model, config.nominal_in(model))[:, -model.n_joints:]
+        self.inertia = np.diag(masses[-model.n_joints:])
+        self.on_base = masses[:3] ** 2 / self.inertia       # squares by a joint's acceleration [kg]
         np.maximum.at(tight, at, np.minimum(settings.link_inertia * self.inertia, wide[at]))
         at = parameters.compliance
         mean[at] = 1.0 / (config.actuators.joint_stiffness or np.inf)
