@@ -141,7 +141,7 @@ class GroundReactionEstimator:
             np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        self._bends = self._bending(1.0 / (config.actuators.joint_stiffness or np.inf))
+        self._compliance = 1.0 / (config.actuators.joint_stiffness or np.inf)
         self._learner: ActuatorLearner | None = None
         self._is_to_join = False
         self._joining: Future[ActuatorLearner] | None = None
@@ -278,9 +278,9 @@ class GroundReactionEstimator:
         if self._rails is not None:
             self._fill_base(self._rails, dt)
         busy = learner is not None and learner.take(arrays.row, time)
-        if self._bends is not None:
+        if self._compliance > 0.0:
             position = self._input.views.position       # of motors, from here on of links
-            position -= self._bends * np.nan_to_num(self._input.views.effort)
+            position -= self._compliance * np.nan_to_num(self._input.views.effort)
         arrays.stamps[-1] = time
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
@@ -372,20 +372,13 @@ class GroundReactionEstimator:
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
-        self._bends = self._bending(learner.compliance)
+        self._compliance = learner.compliance
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
-        springs = self._bends is not None or learner.hypotheses.suspected > 0.0
-        self._settings['air_force'] = TUNED.largest_noise if springs else TUNED.air_force
-        self._settings['base_force'] = np.hypot(TUNED.base_force, learner.base_force / self._settings[
-            'weight'])
+        soft = max(self._compliance, learner.hypotheses.suspected)
+        self._settings['air_force'] = TUNED.largest_noise if soft > 0.0 else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)
-
-    def _bending(self, soft: float) -> np.ndarray | None:
-        """Return what a torque bends each joint's drive by, those that slide none; None: stiff."""
-        return np.array([soft * (one.kind != 'prismatic') for one in self.model.joints]
-                        ) if soft > 0.0 else None
 
     # ---- input -----------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from legged_dynamics.dynamics.kinematics import FORCE, ROTATION
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
 from legged_dynamics.estimation.contact import find_swinging
 from legged_dynamics.model.actuators import ARMATURE, DELAY, GAIN, PARAMETERS
-from legged_dynamics.model.parts import JOINT, PRISMATIC, Tree
+from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
     add,
@@ -399,23 +399,14 @@ def _bending(x, s, joints, count, n, f):
     Return what compliance does to the equation of a leg's joint n, f the force of its foot.
 
     Torques tau bend joints by -c tau, and J^T f changes by that times the derivative of J: of
-    joints one behind the other, the axis of the first, its body's z, times the column of the
-    second. What slides turns nothing.
+    joints one behind the other, the axis of the first times the column of the second.
     """
     t = 0.0
     for m in range(count):
-        first = joints[min(m, n) + 1] + 1
-        if x.tree.topology[first, JOINT] != PRISMATIC:
-            axis = z_axis(load9(x.bodies[first], ROTATION))
-            moves = get3(x.jacobian.T, joints[max(m, n) + 1], s)
-            t += _bent(x, joints[m + 1]) * dot(f, cross(axis, moves))
+        axis = z_axis(load9(x.bodies[joints[min(m, n) + 1] + 1], ROTATION))
+        moves = get3(x.jacobian.T, joints[max(m, n) + 1], s)
+        t += x.motion[4, joints[m + 1]] * dot(f, cross(axis, moves))
     return t
-
-
-@part
-def _bent(x, j):
-    """Return the torque that bends a joint's drive; those that slide count as stiff."""
-    return 0.0 if x.tree.topology[j + 1, JOINT] == PRISMATIC else x.motion[4, j]
 
 
 @part
@@ -544,7 +535,7 @@ def regress_block(x, up):
             j = joints[n + 1]
             certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
             bending = _bending(x, s, joints, count, n, f)
-            moves = scale(_bent(x, j), cross(f, get3(x.jacobian.T, j, s)))
+            moves = scale(x.motion[4, j], cross(f, get3(x.jacobian.T, j, s)))
             wrench = (0.0, 0.0, 0.0, *moves)
             for e in range(6):
                 t = certain * _transfer(x.grasp[e], x.block, x.jacobian, s, size, j)

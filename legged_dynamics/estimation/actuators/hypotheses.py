@@ -32,7 +32,7 @@ class Estimate:
     joint: np.ndarray           # maximum a posteriori of all at once
     theta: np.ndarray           # the same without what all gains share
     variance: np.ndarray
-    alone: Sequence[float] = ()     # log-odds by data alone: delay of torques, compliance
+    alone: np.ndarray           # log-odds by data alone: delay of torques, compliance
 
 
 class Hypotheses:
@@ -82,7 +82,7 @@ class Hypotheses:
         own = np.mean(deviation[gains] ** 2) / len(gains)
         theta[gains] -= (theta - prior.mean)[gains].mean() * prior.mass_variance / (
             prior.mass_variance + own)
-        return Estimate(deviation, weight, factor, noise, joint, theta, np.zeros(0))
+        return Estimate(deviation, weight, factor, noise, joint, theta, np.zeros(0), np.zeros(2))
 
     def find_alone(self, found: Estimate, information: np.ndarray, right: np.ndarray,
                    free: np.ndarray) -> None:
@@ -92,8 +92,13 @@ class Hypotheses:
         free[-1] = found.weight[-1]
         factor = factorized(information, free)
         theta = solved(factor, right + free * self._prior.mean)
-        found.alone = [self._odds_alone(theta, variance, free, at) for at, variance in zip(
-            self._alone, variances(factor, self._alone))]
+        at, spread = self._alone, variances(factor, self._alone)
+        tight, wide = self._prior.tight[at], np.maximum(self._prior.wide, self._prior.tight)[at]
+        sensed = np.maximum(1.0 / spread - free[at], 1e-9 * free[at])
+        off = (theta - self._prior.mean)[at] / (spread * sensed)
+        small, unknown = tight ** 2 + 1.0 / sensed, wide ** 2 + 1.0 / sensed
+        # Log-odds of an unknown value against that stated.
+        found.alone = 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - np.log(unknown / small))
         self.suspected = (found.alone[1] > self._settings.stated_odds) * max(
             float(theta[self._parameters.compliance]), 0.0)
 
@@ -168,20 +173,8 @@ class Hypotheses:
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
-        delay, soft = self._alone
-        z[delay] = settings.rejection / settings.effort_delay_odds * found.alone[0]
-        # A compliance shows with gains as they are stated as well as with any other.
-        known = self._odds_alone(found.joint, variance[soft], found.weight, soft)
-        z[soft] = settings.rejection / settings.gain_odds * min(found.alone[1], known)
-
-    def _odds_alone(self, theta: np.ndarray, variance: float, weight: np.ndarray, at: int
-                    ) -> float:
-        """Return log-odds of an unknown value against that stated, of an estimate's data alone."""
-        tight, wide = self._prior.tight[at], self._prior.wide[at]
-        sensed = max(1.0 / variance - weight[at], 1e-9 * weight[at])
-        off = (theta[at] - self._prior.mean[at]) / (variance * sensed)
-        small, unknown = tight ** 2 + 1.0 / sensed, max(wide, tight) ** 2 + 1.0 / sensed
-        return 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - math.log(unknown / small))
+        z[self._alone] = settings.rejection * found.alone / [settings.effort_delay_odds,
+                                                             settings.gain_odds]
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""
@@ -214,11 +207,10 @@ class Hypotheses:
         k = len(self._parameters.gains) + 3
         looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
         lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
-        # Gains that rise alike, too, are off by what data say where that is more than usual.
-        n, mean = k - 3, V[:k - 3].mean(axis=0)
-        own = float(np.mean(deviation[:n] ** 2)) / n
+        # Gains that rise alike are off by what data say of them, where that is more than usual.
+        mean, own = V[:k - 3].mean(axis=0), float(np.mean(deviation[:k - 3] ** 2)) / (k - 3)
         looser = 1.0 / (own + settings.mass_deviation ** 2) - 1.0 / own
-        alike = float(theta[:n].mean()) / (1.0 + looser * float(mean @ mean))
+        alike = float(theta[:k - 3].mean()) / (1.0 + looser * float(mean @ mean))
         self.scale_doubt = math.sqrt((likely[3] * max(settings.mass_deviation, abs(alike)) ** 2
                                       + likely[2] * lack ** 2) / sum(likely))
         return odds

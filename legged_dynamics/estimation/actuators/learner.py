@@ -3,7 +3,6 @@
 """ActuatorLearner: measurements in, actuator parameters and how well they are known out."""
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -276,9 +275,6 @@ class ActuatorLearner:
         found_doubt[:, DELAY, DELAY] += soft * self.prior.inertia
         found_doubt[:, GAIN, GAIN] += ((soft - self.compliance) * doubt.typical[:, GAIN]) ** 2
         self.doubt = found_doubt
-        # And the base's force is off by what legs weigh that do not move as their motors do.
-        late = soft * doubt.typical[:, DELAY] ** 2
-        self.base_force = math.sqrt(float((self.prior.on_base @ late).mean()))
 
     # ---- what follows from it --------------------------------------------------------------
 
