@@ -295,9 +295,9 @@ class GroundReactionEstimator:
             out[places['base_residual'][0]] = np.nan
         clock.take(stamp, time)
         self._stamps.append(stamp)
-        if clock.late > 0.0:    # a force may be off by as much as it changes in that time
+        if clock.uneven:        # late by so many samples, rms, as steps change in the mean
             before, now = (out[places[f'forces.{name}'][0]] for name in ('coordinates', 'latest'))
-            change = clock.late / self.delay * (now - before)
+            change = clock.scatter / clock.period / self.delay * (now - before)
             for name in ('covariance', 'latest_covariance'):
                 out[places[f'forces.{name}'][0]] += np.outer(change, change).ravel()
         if self._link_contacts is not None:
@@ -374,8 +374,7 @@ class GroundReactionEstimator:
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
         self._compliance = learner.compliance
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
-        soft = max(self._compliance, learner.hypotheses.suspected)
-        self._settings['air_force'] = TUNED.largest_noise if soft > 0.0 else TUNED.air_force
+        self._settings['air_force'] = TUNED.largest_noise if learner.yielding else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)

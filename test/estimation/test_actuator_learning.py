@@ -5,7 +5,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -259,16 +258,15 @@ def test_springs_that_data_do_not_show_are_taken_back():
     assert learner.compliance == 0.0
 
 
-def test_drives_that_slide_are_not_bent():
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
+def test_legs_that_slide_count_as_stiff(kind):
     """A compliance is an angle by a torque."""
-    model, config = quadruped(**{'robot.joint_stiffness': 800.0})
-    leg = 2
-    estimator = known_robot(model, config)
-    assert (estimator._bends == 1.0 / 800.0).all()
-    kinds = [replace(one, kind='prismatic' if k == leg else one.kind)
-             for k, one in enumerate(estimator.model.joints)]
-    estimator.model = SimpleNamespace(joints=kinds)
-    assert estimator._bending(1e-3)[leg] == 0.0 and (estimator._bending(1e-3) > 0.0).sum() == NJ - 1
+    model, config = quadruped()
+    model = config.apply_to(model)
+    parameters = Parameters(model, feet_table(model, config.feet))
+    model.joints = tuple(replace(one, kind=kind) for one in model.joints)
+    found, at = Prior(model, config, parameters, 0.5, LearnerSettings()), parameters.compliance
+    assert (found.wide[at] > found.tight[at]) == (kind == 'revolute')
 
 
 def test_a_stated_stiffness_is_kept_and_positions_of_links_follow_from_it():

@@ -53,7 +53,6 @@ class Hypotheses:
             np.median(prior.tight[parameters.gains]))) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
-        self.suspected = 0.0        # compliance that data alone speak for [rad/(N m)]
 
     def reject(self, which: np.ndarray) -> None:
         """Reject some parameters, by their places, and with them those of their groups."""
@@ -86,21 +85,18 @@ class Hypotheses:
 
     def find_alone(self, found: Estimate, information: np.ndarray, right: np.ndarray,
                    free: np.ndarray) -> None:
-        """Find the odds of an unknown delay of torques, and compliance, by data alone."""
+        """Find odds of an unknown delay of torques, and of compliance, by data alone."""
         # With all else free, for friction that is stated wrong would pass for it; but the IMU,
         # which torques are late against, with its prior.
         free[-1] = found.weight[-1]
         factor = factorized(information, free)
         theta = solved(factor, right + free * self._prior.mean)
-        at, spread = self._alone, variances(factor, self._alone)
-        tight, wide = self._prior.tight[at], np.maximum(self._prior.wide, self._prior.tight)[at]
-        sensed = np.maximum(1.0 / spread - free[at], 1e-9 * free[at])
-        off = (theta - self._prior.mean)[at] / (spread * sensed)
-        small, unknown = tight ** 2 + 1.0 / sensed, wide ** 2 + 1.0 / sensed
-        # Log-odds of an unknown value against that stated.
+        prior, at, spread = self._prior, self._alone, variances(factor, self._alone)
+        left = np.maximum(1.0 - spread * free[at], 1e-9)    # of the prior's weight: what data say
+        small, unknown = (each[at] ** 2 + spread / left for each in (prior.tight, prior.wide))
+        off = (theta - prior.mean)[at] / left
         found.alone = 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - np.log(unknown / small))
-        self.suspected = (found.alone[1] > self._settings.stated_odds) * max(
-            float(theta[self._parameters.compliance]), 0.0)
+        self.suspected = max(theta[at[1]], 0.0) * (found.alone[1] > self._settings.stated_odds)
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -133,8 +129,7 @@ class Hypotheses:
         # What gains, a load or masses explain as well is no compliance; nor what data do not show.
         soft = parameters.compliance
         self.rejected[soft] &= found.alone[1] > 0.0
-        least = settings.rejection / settings.gain_odds * (max(odds) - odds[0])
-        z[soft] *= swung and found.theta[soft] > 0.0 and z[soft] > least
+        z[soft] *= swung and found.theta[soft] > 0.0 and found.alone[1] > max(odds) - odds[0]
         if self.rejected[soft] or self._prior.mean[soft] > 0.0:
             # A leg on springs looks like any of these, and like a load.
             z[parameters.place] = z[parameters.base] = 0.0
