@@ -128,7 +128,7 @@ class Hypotheses:
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
         # What gains, a load or masses explain as well is no compliance; nor what data do not show.
         soft = parameters.compliance
-        self.rejected[soft] &= found.alone[1] > 0.0
+        self.rejected[soft] &= self.suspected > 0.0
         z[soft] *= swung and found.theta[soft] > 0.0 and found.alone[1] > max(odds) - odds[0]
         if self.rejected[soft] or self._prior.mean[soft] > 0.0:
             # A leg on springs looks like any of these, and like a load.
