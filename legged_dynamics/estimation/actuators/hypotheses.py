@@ -49,8 +49,7 @@ class Hypotheses:
         self._force_error, self._mass = TUNED.base_force * mass * GRAVITY, mass
         self._of_torques = self._priors_of_torques()
         self._alone = [parameters.effort_delay, parameters.compliance]
-        self._wrong_gain = (settings.gain_factor * float(      # variance
-            np.median(prior.tight[parameters.gains]))) ** 2
+        self._wrong_gain = (settings.gain_factor * np.median(prior.tight[parameters.gains])) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
 
@@ -96,7 +95,8 @@ class Hypotheses:
         small, unknown = (each[at] ** 2 + spread / left for each in (prior.tight, prior.wide))
         off = (theta - prior.mean)[at] / left
         found.alone = 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - np.log(unknown / small))
-        self.suspected = max(theta[at[1]], 0.0) * (found.alone[1] > self._settings.stated_odds)
+        soft, most = theta[at[1]], np.inf if self.rejected[at[1]] else prior.wide[at[1]]
+        self.suspected = soft * (0.0 < soft < most and found.alone[1] > self._settings.stated_odds)
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
