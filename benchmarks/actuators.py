@@ -265,6 +265,7 @@ DEFECTS = (
            imu_late=0.001, com=0.01, armature=0.5),
     Defect("hips' armature 0", hips=0.0, fault='ARMATURE_MISSTATED'),
     Defect('gain drifting to 0.85 in 6 s', drift=0.85, fault='GAIN_MISSTATED'),
+    Defect('gain rising to 1.15 in 6 s', drift=1.15, fault='GAIN_MISSTATED'),
     Defect('springs of 1000 N m/rad, 300 on a light robot', spring=1000.0,
            fault='DRIVES_ELASTIC'),
     Defect('play of 1 degree', play=DEGREE),

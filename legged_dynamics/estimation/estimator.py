@@ -295,6 +295,11 @@ class GroundReactionEstimator:
             out[places['base_residual'][0]] = np.nan
         clock.take(stamp, time)
         self._stamps.append(stamp)
+        if clock.uneven:        # late by so many samples, rms, as steps change in the mean
+            before, now = (out[places[f'forces.{name}'][0]] for name in ('coordinates', 'latest'))
+            change = clock.scatter / clock.period / self.delay * (now - before)
+            for name in ('covariance', 'latest_covariance'):
+                out[places[f'forces.{name}'][0]] += np.outer(change, change).ravel()
         if self._link_contacts is not None:
             self._link_contacts.take(arrays.row, out)
             if self._link_contacts.found.any:
@@ -367,9 +372,9 @@ class GroundReactionEstimator:
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
-        self._compliance = soft = learner.compliance
+        self._compliance = learner.compliance
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
-        self._settings['air_force'] = TUNED.largest_noise if soft > 0.0 else TUNED.air_force
+        self._settings['air_force'] = TUNED.largest_noise if learner.yielding else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)

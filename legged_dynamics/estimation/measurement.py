@@ -244,21 +244,21 @@ class SampleClock:
 
     def __init__(self, rate: float):
         self.stamp: int | None = None       # ns, of the last sample; `time`: that it counts for
-        self.period, self.time, self._step, self._scatter = round(1e9 / rate), 0, 0, 0.0
+        self.period, self.time, self._step, self.scatter = round(1e9 / rate), 0, 0, 0.0    # ns
         self.uneven = False     # whether stamps are of receipt
 
     def time_of(self, stamp: int) -> int:
         """Return the time of a sample that comes next [ns]."""
         stray = stamp - self.time - self.period
-        even = not self.uneven or stray > TUNED.lost * self._scatter
+        even = not self.uneven or stray > TUNED.lost * self.scatter
         return stamp if even else stamp - stray + round(stray / TUNED.steady_samples)
 
     def take(self, stamp: int, time: int) -> None:
         """Take a sample in."""
         if self.stamp is not None:
             change, self._step = abs(stamp - self.stamp - self._step), stamp - self.stamp
-            self._scatter += (change - self._scatter) / TUNED.steady_samples
-            self.uneven = self._scatter >= TUNED.scatter * self.period
+            self.scatter += (change - self.scatter) / TUNED.steady_samples
+            self.uneven = self.scatter >= TUNED.scatter * self.period
         self.stamp, self.time = stamp, time
 
 

@@ -243,6 +243,32 @@ def test_gains_that_rise_are_no_elastic_drives(rise):
     assert scene.learn(4.0).compliance == 0.0
 
 
+def test_gains_that_rise_alike_are_doubted_by_as_much():
+    scene = Moving((0, 3), sway=2.0)
+    torque = scene.torque
+    scene.torque = lambda t: (torque(t)[0], (1.0 + 0.04 * t) * torque(t)[1])
+    assert scene.learn(4.0).hypotheses.scale_doubt == pytest.approx(0.08, rel=0.3)    # in the mean
+
+
+def test_springs_that_data_do_not_show_are_taken_back():
+    learner = Moving((0, 3), sway=4.0).learn(2.0)
+    learner.hypotheses.reject(np.array([learner.parameters.compliance]))
+    for _ in learner._solve():
+        pass
+    assert learner.compliance == 0.0
+
+
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
+def test_legs_that_slide_count_as_stiff(kind):
+    """A compliance is an angle by a torque."""
+    model, config = quadruped()
+    model = config.apply_to(model)
+    parameters = Parameters(model, feet_table(model, config.feet))
+    model.joints = tuple(replace(one, kind=kind) for one in model.joints)
+    found, at = Prior(model, config, parameters, 0.5, LearnerSettings()), parameters.compliance
+    assert (found.wide[at] > found.tight[at]) == (kind == 'revolute')
+
+
 def test_a_stated_stiffness_is_kept_and_positions_of_links_follow_from_it():
     stated = {'robot.joint_stiffness': 800.0}
     learner = Moving((0, 3), sway=4.0, stiffness=800.0, **stated).learn(3.0)
@@ -267,6 +293,22 @@ def test_stamps_of_receipt_are_said(late):
         m = scene.measurement(0)
         found = estimator.update(replace(m, stamp_ns=round(1e9 * stamp) + k))
     assert bool(found.faults & Fault.STAMPS_UNEVEN) == (late > 0.0)
+
+
+def test_forces_that_change_are_doubted_where_stamps_are_late():
+    scene, found = Scene(*quadruped()), []
+    for late in (0.0, 0.004):
+        rng = np.random.default_rng(0)
+        estimator = known_robot(scene.model, scene.config, {'rate': RATE})
+        stamps = np.sort(np.arange(200) / RATE + rng.uniform(0.0, late, 200))
+        for k, stamp in enumerate(stamps):
+            m = scene.measurement(0)
+            m = replace(m, effort=m.effort * (1.0 + 0.2 * np.sin(1.5 * k)),
+                        stamp_ns=round(1e9 * stamp) + k)
+            found.append(estimator.update(m))
+    even, uneven = (np.trace(one.latest_covariance[:3, :3]) for one in (found[199], found[399]))
+    change = np.linalg.norm((found[399].wrench - found[399].raw_wrench)[0, :3])
+    assert uneven - even > (0.5 * change) ** 2
 
 
 def test_friction_is_not_taken_for_late_torques():

@@ -32,7 +32,7 @@ class Estimate:
     joint: np.ndarray           # maximum a posteriori of all at once
     theta: np.ndarray           # the same without what all gains share
     variance: np.ndarray
-    alone: Sequence[float] = ()     # log-odds by data alone: delay of torques, compliance
+    alone: np.ndarray           # log-odds by data alone: delay of torques, compliance
 
 
 class Hypotheses:
@@ -49,8 +49,7 @@ class Hypotheses:
         self._force_error, self._mass = TUNED.base_force * mass * GRAVITY, mass
         self._of_torques = self._priors_of_torques()
         self._alone = [parameters.effort_delay, parameters.compliance]
-        self._wrong_gain = (settings.gain_factor * float(      # variance
-            np.median(prior.tight[parameters.gains]))) ** 2
+        self._wrong_gain = (settings.gain_factor * np.median(prior.tight[parameters.gains])) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
 
@@ -81,18 +80,23 @@ class Hypotheses:
         own = np.mean(deviation[gains] ** 2) / len(gains)
         theta[gains] -= (theta - prior.mean)[gains].mean() * prior.mass_variance / (
             prior.mass_variance + own)
-        return Estimate(deviation, weight, factor, noise, joint, theta, np.zeros(0))
+        return Estimate(deviation, weight, factor, noise, joint, theta, np.zeros(0), np.zeros(2))
 
     def find_alone(self, found: Estimate, information: np.ndarray, right: np.ndarray,
                    free: np.ndarray) -> None:
-        """Find the odds of an unknown delay of torques, and compliance, by data alone."""
+        """Find odds of an unknown delay of torques, and of compliance, by data alone."""
         # With all else free, for friction that is stated wrong would pass for it; but the IMU,
         # which torques are late against, with its prior.
         free[-1] = found.weight[-1]
         factor = factorized(information, free)
         theta = solved(factor, right + free * self._prior.mean)
-        found.alone = [self._odds_alone(theta, variance, free, at) for at, variance in zip(
-            self._alone, variances(factor, self._alone))]
+        prior, at, spread = self._prior, self._alone, variances(factor, self._alone)
+        left = np.maximum(1.0 - spread * free[at], 1e-9)    # of the prior's weight: what data say
+        small, unknown = (each[at] ** 2 + spread / left for each in (prior.tight, prior.wide))
+        off = (theta - prior.mean)[at] / left
+        found.alone = 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - np.log(unknown / small))
+        soft, most = theta[at[1]], np.inf if self.rejected[at[1]] else prior.wide[at[1]]
+        self.suspected = soft * (0.0 < soft < most and found.alone[1] > self._settings.stated_odds)
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:
@@ -122,12 +126,14 @@ class Hypotheses:
         delays = [parameters.effort_delay, parameters.imu_delay]
         early = (found.theta - self._prior.mean)[delays] < 0.0  # of one that is stated to be late
         z[delays] *= ~early | [self._prior.stated.value[DELAY, 0] > 0.0, False]
-        # What gains, a load or masses explain as well is no compliance.
+        # What gains, a load or masses explain as well is no compliance; nor what data do not show.
         soft = parameters.compliance
-        least = settings.rejection / settings.gain_odds * (max(odds) - odds[0])
-        z[soft] *= swung and found.theta[soft] > 0.0 and z[soft] > least
+        self.rejected[soft] &= self.suspected > 0.0
+        z[soft] *= swung and found.theta[soft] > 0.0 and found.alone[1] > max(odds) - odds[0]
         if self.rejected[soft] or self._prior.mean[soft] > 0.0:
-            z[parameters.place] = 0.0       # a leg on springs looks like any of these
+            # A leg on springs looks like any of these, and like a load.
+            z[parameters.place] = z[parameters.base] = 0.0
+            self.rejected[parameters.place] = self.rejected[parameters.base] = False
         z[self.rejected | self._prior.free] = 0.0
         worst = int(np.argmax(z))
         if z[worst] > settings.rejection:
@@ -162,20 +168,8 @@ class Hypotheses:
                  * sensed / math.sqrt(sensed + found.noise))
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
-        delay, soft = self._alone
-        z[delay] = settings.rejection / settings.effort_delay_odds * found.alone[0]
-        # A compliance shows with gains as they are stated as well as with any other.
-        known = self._odds_alone(found.joint, variance[soft], found.weight, soft)
-        z[soft] = settings.rejection / settings.gain_odds * min(found.alone[1], known)
-
-    def _odds_alone(self, theta: np.ndarray, variance: float, weight: np.ndarray, at: int
-                    ) -> float:
-        """Return log-odds of an unknown value against that stated, of an estimate's data alone."""
-        tight, wide = self._prior.tight[at], self._prior.wide[at]
-        sensed = max(1.0 / variance - weight[at], 1e-9 * weight[at])
-        off = (theta[at] - self._prior.mean[at]) / (variance * sensed)
-        small, unknown = tight ** 2 + 1.0 / sensed, max(wide, tight) ** 2 + 1.0 / sensed
-        return 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - math.log(unknown / small))
+        z[self._alone] = settings.rejection * found.alone / [settings.effort_delay_odds,
+                                                             settings.gain_odds]
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""
@@ -208,7 +202,11 @@ class Hypotheses:
         k = len(self._parameters.gains) + 3
         looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
         lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
-        self.scale_doubt = math.sqrt((likely[3] * settings.mass_deviation ** 2
+        # Gains that rise alike are off by what data say of them, where that is more than usual.
+        mean, own = V[:k - 3].mean(axis=0), float(np.mean(deviation[:k - 3] ** 2)) / (k - 3)
+        looser = 1.0 / (own + settings.mass_deviation ** 2) - 1.0 / own
+        alike = float(theta[:k - 3].mean()) / (1.0 + looser * float(mean @ mean))
+        self.scale_doubt = math.sqrt((likely[3] * max(settings.mass_deviation, abs(alike)) ** 2
                                       + likely[2] * lack ** 2) / sum(likely))
         return odds
 

@@ -130,7 +130,9 @@ class Prior:
         at = parameters.compliance
         mean[at] = 1.0 / (config.actuators.joint_stiffness or np.inf)
         tight[at] = STATED_SHARE * mean[at] or settings.stiff / np.median(stated.limit)
-        wide[at] = settings.elastic / np.median(stated.limit)
+        # A compliance is an angle by a torque: drives of legs that slide count as stiff.
+        turns = all(model.joints[j].kind != 'prismatic' for own in parameters.legs for j in own)
+        wide[at] = turns * settings.elastic / np.median(stated.limit)
         mean[[parameters.effort_delay, -1]] -= settings.read_delay
         tight[-1], wide[-1] = STATED_DELAY, UNKNOWN[DELAY]
         # A force that stays, of the accelerometer; mass and first moment of a load.

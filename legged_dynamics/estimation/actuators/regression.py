@@ -156,26 +156,18 @@ class Regression:
         self._blocks += 1
         span = self.block * period
         self.seconds += span * (1.0 + float(x.constants[CONSTANT.skipped]))
-        if self._settled:           # neighbours say nearly the same: what counts as one is one
-            skipped = self._settings.skipped_blocks
-            x.constants[CONSTANT.skipped] = skipped
+        if self.seconds > self._settings.settling_time:     # neighbours say nearly the same
+            x.constants[CONSTANT.skipped] = skipped = self._settings.skipped_blocks
             self._filled, self._skip = 0, (skipped - 2) * self.block - 1
         self._span = span * (1.0 + x.constants[CONSTANT.skipped])
         return True
 
-    @property
-    def _settled(self) -> bool:
-        return self.seconds > self._settings.settling_time
-
     def is_due(self) -> bool:
         """Return whether there are enough new blocks for an estimate."""
         settings, since = self._settings, self._blocks * self._span
-        swung = self.swung
-        interval = settings.interval * (1 + settings.skipped_blocks * self._settled)
-        if not self._swung < swung < settings.first_blocks and since < interval:
-            return False
-        self._swung = swung
-        return True
+        interval = settings.interval * (1.0 + self.x.constants[CONSTANT.skipped])
+        before, self._swung = self._swung, self.swung
+        return before < self._swung < settings.first_blocks or since >= interval
 
     def forget(self) -> tuple[float, int]:
         """Let old blocks count less; return the share that stays, and how many blocks are new."""
