@@ -124,27 +124,32 @@ class ParametricFaults:
         self._filter = ResidualFilter(butter(2, min(2.0 * cut * dt, 0.9), output='sos'),
                                       max(int(0.25 / cut / dt), 1))
 
-    def compare(self, config: RobotConfig) -> list[Candidate]:
-        """Return faults beyond healthy small errors, likeliest first, ranked by torques alone."""
+    def compare(self, config: RobotConfig, only: tuple | None = None) -> list[Candidate]:
+        """Return faults, or one, beyond small errors, likeliest first, ranked by torques alone."""
         linear = self._linear = Linearization(
             self._signals, self._likelihood, self._corrector, config).linear_model(self._filter)
         healthy = healthy_covariance(linear.parameters)
         hypotheses = _hypotheses(linear)
+        gain = hypotheses.pop(('accelerometer_gain', 'imu'))
         noise = _Noise(linear, healthy + sum(extra for (kind, _), extra in hypotheses.items()
                                              if kind not in OF_SCALE))
-        nothing, usual = noise.marginal(healthy)
+        # A fault must be worth it whether the accelerometer's samples have its mean or not.
+        nulls = [(base, *noise.marginal(base)) for base in (healthy, healthy + gain)]
         before = self._score(np.zeros(len(healthy)))
 
         def ranked(x: np.ndarray, allowed: np.ndarray) -> float:
             price = 0.5 * float(x @ np.linalg.solve(allowed, x))
             return self._score(x) - before - price - PRIOR.frequent
-        least = ranked(usual, healthy)
+        least = ranked(nulls[0][2], healthy)
         found = []
         for (kind, subject), extra in hypotheses.items():
-            evidence, x = noise.marginal(healthy + extra)
-            moved = np.flatnonzero(np.diag(extra))
-            evidence = (evidence - nothing) / noise.dependence(x - usual)
-            evidence -= self._short + DEVIATIONS.get(kind, Deviation(0.0)).odds
+            if only not in (None, (kind, (subject,))):
+                continue
+            told = [noise.marginal(base + extra) for base, _, _ in nulls]
+            x, moved = told[0][1], np.flatnonzero(np.diag(extra))
+            evidence = min((value - nothing) / noise.dependence(likeliest - usual) for (
+                value, likeliest), (_, nothing, usual) in zip(told, nulls))
+            evidence -= self._short + PRIOR.frequent
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):

@@ -105,15 +105,13 @@ class Deviation(NamedTuple):
 
     healthy: float
     faulty: float | None = None     # None: no fault of its own
-    odds: float = PriorSettings.frequent    # nats, log of the prior odds against the fault
 
 
-# By kind of parameter. A robot has many torque constants, and feet that creep look like drives
-# that yield. Friction, damping, offsets of effort and rotor inertia: parts of the
+# By kind of parameter. Friction, damping, offsets of effort and rotor inertia: parts of the
 # effort limit; lengths: of the height; mass: of itself; drift: of efforts, from the first to the
 # last; elasticity: rad at the effort limit; play: rad; else SI units.
 DEVIATIONS = {
-    'effort_scale_joint': Deviation(0.02, 0.15, 4.0),
+    'effort_scale_joint': Deviation(0.02, 0.15),
     'friction': Deviation(0.004, 0.05),
     'damping': Deviation(0.001, 0.005),
     'effort_offset': Deviation(0.003),
@@ -126,8 +124,9 @@ DEVIATIONS = {
     'total_mass': Deviation(0.002, 0.2),
     'clock_offset': Deviation(5e-4, 0.02),
     'effort_drift': Deviation(0.02, 0.15),
-    'elasticity': Deviation(0.002, 0.05, 30.0),
-    'play': Deviation(0.001, 0.02, 30.0),
+    'elasticity': Deviation(0.002, 0.05),
+    'play': Deviation(0.001, 0.02),
+    'accelerometer_gain': Deviation(1e-6, 0.03),
     'foot_radius': Deviation(0.01, 0.05)}
 
 
