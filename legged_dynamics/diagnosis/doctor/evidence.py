@@ -224,7 +224,7 @@ class Likelihood:
         # d(up)/dt in base axes is up x w.
         rate = np.gradient(up, samples.time, axis=0)
         tolerance = np.hypot(
-            TOLERANCES.turning, TOLERANCES.relative_turning * np.sqrt(np.mean(rate ** 2)))
+            TOLERANCES.turning, TOLERANCES.relative_rate * np.sqrt(np.mean(rate ** 2)))
         parts['turning'] = (rate - np.cross(up, samples.base[:, :3])) / tolerance, 2.0
 
     # ---- blocks ----------------------------------------------------------------------------

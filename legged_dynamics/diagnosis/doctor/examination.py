@@ -128,8 +128,9 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
         fixed = best.finding if not best.finding.fixable else replace(
             best.finding, fix=changes(start, config, model.joint_names))
         # The residual of a large error is not quite linear in it.
-        further = next(iter(parametric.compare(config, key)), None) if (
-            key not in found and fixed.fixable and len(size)) else None
+        further = next((one for one in parametric.compare(config) if (
+            one.finding.kind, one.finding.subject) == key), None) if (
+                key not in found and fixed.fixable and len(size)) else None
         found[key] = fixed, start, size
         if fixed.kind in WITHOUT_MEND:
             unchecked = [*unchecked, 'Smaller faults of actuators beside '

@@ -226,8 +226,7 @@ class Linearization:
             yield parameter, column, None
         if self.known.any():
             yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].healthy, self._heavier),
-                   np.hstack([np.zeros((len(y), 6)), -(M[:, 6:] @ force[..., None])[..., 0]]),
-                   None)
+                   np.pad(-(M[:, 6:] @ force[..., None])[..., 0], ((0, 0), (6, 0))), None)
         # Read at instants of a control period, an accelerometer says more or less than the mean.
         base = self.samples.base + np.repeat((0.0, 1.0), (6, 3)) * (
             self.samples.base - self.samples.base.mean(axis=0))

@@ -28,13 +28,7 @@ from legged_dynamics.diagnosis.doctor.linear_model import (
     ResidualFilter,
     healthy_covariance,
 )
-from legged_dynamics.diagnosis.doctor.settings import (
-    DEVIATIONS,
-    PARAMETRIC,
-    PRIOR,
-    TOLERANCES,
-    Deviation,
-)
+from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, PARAMETRIC, PRIOR, TOLERANCES
 from legged_dynamics.diagnosis.identification.samples import Drive, Signals
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_config import RobotConfig
@@ -124,8 +118,8 @@ class ParametricFaults:
         self._filter = ResidualFilter(butter(2, min(2.0 * cut * dt, 0.9), output='sos'),
                                       max(int(0.25 / cut / dt), 1))
 
-    def compare(self, config: RobotConfig, only: tuple | None = None) -> list[Candidate]:
-        """Return faults, or one, beyond small errors, likeliest first, ranked by torques alone."""
+    def compare(self, config: RobotConfig) -> list[Candidate]:
+        """Return faults beyond healthy small errors, likeliest first, ranked by torques alone."""
         linear = self._linear = Linearization(
             self._signals, self._likelihood, self._corrector, config).linear_model(self._filter)
         healthy = healthy_covariance(linear.parameters)
@@ -143,13 +137,10 @@ class ParametricFaults:
         least = ranked(nulls[0][2], healthy)
         found = []
         for (kind, subject), extra in hypotheses.items():
-            if only not in (None, (kind, (subject,))):
-                continue
             told = [noise.marginal(base + extra) for base, _, _ in nulls]
             x, moved = told[0][1], np.flatnonzero(np.diag(extra))
-            evidence = min((value - nothing) / noise.dependence(likeliest - usual) for (
-                value, likeliest), (_, nothing, usual) in zip(told, nulls))
-            evidence -= self._short + PRIOR.frequent
+            evidence = min((value - nothing) / noise.dependence(y - usual) for (value, y), (
+                _, nothing, usual) in zip(told, nulls)) - self._short - PRIOR.frequent
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):
@@ -268,7 +259,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     count = len(linear.parameters)
     kinds = np.array([one.kind for one in linear.parameters])
     for i, one in enumerate(linear.parameters):
-        faulty = DEVIATIONS.get(one.kind, Deviation(0.0)).faulty
+        faulty = DEVIATIONS[one.kind].faulty if one.kind in DEVIATIONS else None
         if faulty is not None:
             kind = FRICTION if one.kind == 'damping' else one.kind
             subject = one.joint or _SUBJECTS.get(one.kind, 'joint_states')
@@ -283,7 +274,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
             common(FRICTION, DEVIATIONS[FRICTION].faulty, PARAMETRIC.friction_spread)
             + common('damping', DEVIATIONS['damping'].faulty, PARAMETRIC.damping_spread))
         found['effort_scale', 'joint_states'] = common(
-            'effort_scale_joint', PARAMETRIC.common_gain, 0.0)
+            'effort_scale_joint', PARAMETRIC.largest_mass_error, 0.0)
         found['effort_drift', 'joint_states'] += found['effort_scale', 'joint_states']
     return found
 
