@@ -127,7 +127,7 @@ class ParametricFaults:
         gain = hypotheses.pop(('accelerometer_gain', 'imu'))
         noise = _Noise(linear, healthy + sum(extra for (kind, _), extra in hypotheses.items()
                                              if kind not in OF_SCALE))
-        # A fault must be worth it whether the accelerometer's samples have its mean or not.
+        # Drives that yield must be worth it where the accelerometer's samples lack its mean, too.
         nulls = [(base, *noise.marginal(base)) for base in (healthy, healthy + gain)]
         before = self._score(np.zeros(len(healthy)))
 
@@ -137,10 +137,12 @@ class ParametricFaults:
         least = ranked(nulls[0][2], healthy)
         found = []
         for (kind, subject), extra in hypotheses.items():
-            told = [noise.marginal(base + extra) for base, _, _ in nulls]
+            worlds = nulls[:2 if kind in ('elasticity', 'play') else 1]
+            told = [noise.marginal(base + extra) for base, _, _ in worlds]
             x, moved = told[0][1], np.flatnonzero(np.diag(extra))
             evidence = min((value - nothing) / noise.dependence(y - usual) for (value, y), (
-                _, nothing, usual) in zip(told, nulls)) - self._short - PRIOR.frequent
+                _, nothing, usual) in zip(told, worlds)) - self._short - (
+                    PRIOR.joint_gain if kind == 'effort_scale_joint' else PRIOR.frequent)
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):

@@ -46,6 +46,7 @@ class PriorSettings:
 
     single: float = 9.0         # any single fault: one robot in e^9 = 8000 has it
     frequent: float = 5.0       # a kind of parametric fault that many robots have
+    joint_gain: float = 4.0     # one wrong torque constant: a robot has many
     short_recording: float = 8.0    # in addition, where a model's errors repeat few times
     shortest: float = 10.0      # s of recording below which it counts as short
     variant: float = 1.0        # in addition: efforts alone, or one of many orders and units
