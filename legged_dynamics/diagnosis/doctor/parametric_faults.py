@@ -141,8 +141,7 @@ class ParametricFaults:
             told = [noise.marginal(base + extra) for base, _, _ in worlds]
             x, moved = told[0][1], np.flatnonzero(np.diag(extra))
             evidence = min((value - nothing) / noise.dependence(y - usual) for (value, y), (
-                _, nothing, usual) in zip(told, worlds)) - self._short - (
-                    PRIOR.joint_gain if kind == 'effort_scale_joint' else PRIOR.frequent)
+                _, nothing, usual) in zip(told, worlds)) - self._short - DEVIATIONS[kind].odds
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):
@@ -258,14 +257,13 @@ def _drift(x: np.ndarray) -> float:
 def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     """Return by kind and subject what a fault adds to the covariance of the parameters."""
     found: dict[tuple[str, str], np.ndarray] = {}
-    count = len(linear.parameters)
     kinds = np.array([one.kind for one in linear.parameters])
     for i, one in enumerate(linear.parameters):
         faulty = DEVIATIONS[one.kind].faulty if one.kind in DEVIATIONS else None
         if faulty is not None:
             kind = FRICTION if one.kind == 'damping' else one.kind
             subject = one.joint or _SUBJECTS.get(one.kind, 'joint_states')
-            extra = found.setdefault((kind, subject), np.zeros((count, count)))
+            extra = found.setdefault((kind, subject), np.zeros(2 * kinds.shape))
             extra[i, i] = faulty ** 2
 
     def common(kind: str, size: float | None, spread: float) -> np.ndarray:
@@ -276,7 +274,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
             common(FRICTION, DEVIATIONS[FRICTION].faulty, PARAMETRIC.friction_spread)
             + common('damping', DEVIATIONS['damping'].faulty, PARAMETRIC.damping_spread))
         found['effort_scale', 'joint_states'] = common(
-            'effort_scale_joint', PARAMETRIC.largest_mass_error, 0.0)
+            'effort_scale_joint', DEVIATIONS['effort_scale'].faulty, 0.0)
         found['effort_drift', 'joint_states'] += found['effort_scale', 'joint_states']
     return found
 

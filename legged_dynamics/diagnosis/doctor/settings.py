@@ -46,7 +46,6 @@ class PriorSettings:
 
     single: float = 9.0         # any single fault: one robot in e^9 = 8000 has it
     frequent: float = 5.0       # a kind of parametric fault that many robots have
-    joint_gain: float = 4.0     # one wrong torque constant: a robot has many
     short_recording: float = 8.0    # in addition, where a model's errors repeat few times
     shortest: float = 10.0      # s of recording below which it counts as short
     variant: float = 1.0        # in addition: efforts alone, or one of many orders and units
@@ -103,13 +102,15 @@ class Deviation(NamedTuple):
 
     healthy: float
     faulty: float | None = None     # None: no fault of its own
+    odds: float = PriorSettings.frequent    # nats, log of the prior odds against the fault
 
 
 # Friction, damping, offsets of effort, rotor inertia: parts of the effort limit; lengths: of the
 # height; mass, gain, changes of acceleration, drift from first to last: of themselves; elasticity:
 # rad at the effort limit; play: rad; else SI units.
 DEVIATIONS = {
-    'effort_scale_joint': Deviation(0.02, 0.15),
+    'effort_scale': Deviation(0.0, 0.3),
+    'effort_scale_joint': Deviation(0.02, 0.15, 4.0),     # a robot has many torque constants
     'friction': Deviation(0.004, 0.05),
     'damping': Deviation(0.001, 0.005),
     'effort_offset': Deviation(0.003),
@@ -122,8 +123,8 @@ DEVIATIONS = {
     'total_mass': Deviation(0.002, 0.2),
     'clock_offset': Deviation(5e-4, 0.02),
     'effort_drift': Deviation(0.02, 0.15),
-    'elasticity': Deviation(0.002, 0.05),
-    'play': Deviation(0.001, 0.02),
+    'elasticity': Deviation(0.002, 0.05, 15.0),     # sampled accelerations look alike
+    'play': Deviation(0.001, 0.02, 15.0),
     'accelerometer_gain': Deviation(1e-6, 0.03),
     'foot_radius': Deviation(0.01, 0.05)}
 
@@ -157,7 +158,7 @@ class ParametricFaultSettings:
     damping_spread: float = 0.003   # of the effort limit per rad/s, from joint to joint
     # Readings of torques, as parts of themselves, where a gear ratio is left out.
     gear_readings: tuple[float, ...] = (0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
-    largest_mass_error: float = 0.3     # of the mass: more is another robot; of efforts, a gain's
+    largest_mass_error: float = 0.3     # of the mass: what is off by more is another robot
     least_scale_error: float = 0.04     # of masses and torques: how well they are known
 
 
