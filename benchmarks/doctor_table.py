@@ -196,8 +196,8 @@ def verdict(fault, recorded: RecordedRobot) -> str:
         return f'refused: {error}'
 
 
-def defects(robots: list[str], seeds: int) -> int:
-    """Print what the doctor makes of small defects, torque gains off throughout."""
+def defects(robots: list[str], seeds: int, words: list[str]) -> int:
+    """Print what the doctor makes of small defects with a word, torque gains off throughout."""
     rows: dict[str, list[str]] = {}
     false, told = [], 0
     for robot in robots:
@@ -210,11 +210,15 @@ def defects(robots: list[str], seeds: int) -> int:
                       f'{one.evidence:.1f}' for one in said]
             print(robot, seed, 'healthy:', [one.kind for one in said], file=sys.stderr,
                   flush=True)
-            for defect in small_defects(drawn):
+            for defect in (one for one in small_defects(drawn) if not words or any(
+                    word in one.name for word in words)):
                 faulty = defect.plant(drawn)
-                verdict = defect.verdict(examine(faulty.model, faulty.config, faulty.log).findings)
+                said = examine(faulty.model, faulty.config, faulty.log).findings
+                verdict = defect.verdict(said)
                 rows.setdefault(defect.name, []).append(verdict)
-                print(robot, seed, f'{defect.name}: {verdict}', file=sys.stderr, flush=True)
+                print(robot, seed, f'{defect.name}: {verdict}', *(
+                    f'{one.sure}: {one.text}' for one in said), sep='; ', file=sys.stderr,
+                    flush=True)
     print('\n| defect | found | cannot tell | else |\n|---|---|---|---|')
     for name, verdicts in rows.items():
         rest = [one for one in verdicts if one not in ('found', 'cannot tell')]
@@ -376,8 +380,8 @@ if __name__ == '__main__':
     parser.add_argument('--first', type=int, default=0, metavar='N', help='number of the first '
                         'that is drawn')
     parser.add_argument('--unitree', metavar='FOLDER', help="unitree_ros/robots: makers' URDFs")
-    parser.add_argument('--only', nargs='+', default=[], metavar='WORD', help='of faults without '
-                        'a rule those with such a word')
+    parser.add_argument('--only', nargs='+', default=[], metavar='WORD', help='of small defects '
+                        'and faults without a rule those with such a word')
     parser.add_argument('--not-built-for', type=int, metavar='SEEDS', help='print the table of '
                         'faults without a rule instead, with so many draws a robot')
     options = parser.parse_args()
@@ -388,5 +392,5 @@ if __name__ == '__main__':
         sys.exit(walking_robots(options.walks, options.seeds, options.drawn, options.first))
     if options.not_built_for:
         sys.exit(not_built_for(robots, options.not_built_for, options.only))
-    sys.exit(defects(robots, options.defects) if options.defects
+    sys.exit(defects(robots, options.defects, options.only) if options.defects
              else main(options.robots))

@@ -131,6 +131,19 @@ def test_what_sensors_miss_and_stops_bear_is_no_fault(name, part):
     assert examine(run.model, run.config, run.log).healthy
 
 
+def test_sampled_accelerations_are_no_springs():
+    """
+    An accelerometer that is read in step with the control says 8 % more than the mean.
+
+    Legs whose accelerations are means seemed to be behind their motors, with 18 nats.
+    """
+    pytest.importorskip('mujoco')
+    from benchmarks.actuators import healthy_motions
+    (_, made), = healthy_motions(1, 500.0, 102, level=True)
+    run = with_friction_of(made, 0.0, made.seed)
+    assert examine(run.model, run.config, run.log).healthy
+
+
 def test_swapped_legs_and_signs_show_in_a_walk_of_equal_steps():
     """What these explain is far more than what a healthy robot leaves in each step."""
     pytest.importorskip('mujoco')
@@ -216,15 +229,15 @@ def test_late_torques_are_dated_and_not_scaled():
     assert found.fix['noise.effort_age'] == pytest.approx(0.010, rel=0.25)
 
 
-def test_late_velocities_are_named():
-    """And the mend leaves less than half of it."""
+def test_late_velocities_are_dated():
+    """In two steps: accelerations 6 ms late are not linear in that, and one step found 4.2 ms."""
     recorded = healthy('anymal_class', WALK)
     velocity = recorded.log.joints.velocity
     faulty = recorded.joints(velocity=np.vstack([np.repeat(velocity[:1], 3, axis=0),
                                                  velocity[:-3]]))
     found, = examine(faulty.model, faulty.config, faulty.log).findings
     assert found.kind == 'velocity_delay'
-    assert found.fix['noise.velocity_age'] == pytest.approx(0.006, abs=0.003)
+    assert found.fix['noise.velocity_age'] == pytest.approx(0.006, rel=0.1)
 
 
 @pytest.mark.parametrize(('kind', 'state'), [

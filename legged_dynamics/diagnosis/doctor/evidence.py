@@ -197,9 +197,8 @@ class Likelihood:
 
         The ground's speed is that of most feet, two at least; a swing costs the same at any speed.
         """
-        scale = np.hypot(
-            TOLERANCES.widening * TOLERANCES.speed * self.height,
-            TOLERANCES.widening * TOLERANCES.joint_speed * size)[..., None]
+        scale = TOLERANCES.widening * np.hypot(
+            TOLERANCES.speed * self.height, TOLERANCES.joint_speed * size)[..., None]
         apart = np.sum(((speed[:, :, None] - speed[:, None]) / scale[:, None]) ** 2, axis=3)
         agree = np.sum(1.0 / (1.0 + apart), axis=2)
         ground = np.take_along_axis(speed, agree.argmax(axis=1)[:, None, None], axis=1)
@@ -224,7 +223,7 @@ class Likelihood:
         # d(up)/dt in base axes is up x w.
         rate = np.gradient(up, samples.time, axis=0)
         tolerance = np.hypot(
-            TOLERANCES.turning, TOLERANCES.relative_turning * np.sqrt(np.mean(rate ** 2)))
+            TOLERANCES.turning, TOLERANCES.relative_rate * np.sqrt(np.mean(rate ** 2)))
         parts['turning'] = (rate - np.cross(up, samples.base[:, :3])) / tolerance, 2.0
 
     # ---- blocks ----------------------------------------------------------------------------

@@ -105,11 +105,11 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
     likelihood = Likelihood(signals, model, config)
     parametric = ParametricFaults(filtered(log, PARAMETRIC.signal_cutoff), likelihood, model)
     before = after = likelihood.evaluate(config)
-    first, explained = config, 0.0
+    first, explained, further = config, 0.0, None
     found: dict[tuple[str, tuple[str, ...]], tuple[Finding, RobotConfig, np.ndarray]] = {}
     for _ in range(SEARCH.most_corrections):
-        best = _best(likelihood, parametric, signals, model, config, after,
-                     {kind for kind, _ in found})
+        best = further or _best(likelihood, parametric, signals, model, config, after,
+                                {kind for kind, _ in found})
         if best is None or len(found) == SEARCH.most_findings:
             break
         key = best.finding.kind, best.finding.subject
@@ -127,6 +127,10 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
         config, after = best.config, likelihood.evaluate(best.config)
         fixed = best.finding if not best.finding.fixable else replace(
             best.finding, fix=changes(start, config, model.joint_names))
+        # The residual of a large error is not quite linear in it.
+        further = next((one for one in parametric.compare(config) if (
+            one.finding.kind, one.finding.subject) == key), None) if (
+                key not in found and fixed.fixable and len(size)) else None
         found[key] = fixed, start, size
         if fixed.kind in WITHOUT_MEND:
             unchecked = [*unchecked, 'Smaller faults of actuators beside '
@@ -176,8 +180,7 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
             f'{APART}{one.finding.text.rstrip(".")}, which cannot be; or: the drives '
             'have elasticity, play or friction that the model lacks.')
         return replace(one, finding=replace(
-            one.finding, text=text,
-            advice=_ADVICE.get(kind, '') or (_UNTOLD[False] if impossible else ''),
+            one.finding, text=text, advice=_ADVICE.get(kind, impossible * _UNTOLD[False]),
             fixable=not (kind in WITHOUT_MEND or unsure or impossible or scale)))
 
     by_size = [judged(one) for one in parametric.compare(config)

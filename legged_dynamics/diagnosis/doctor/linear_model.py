@@ -95,8 +95,9 @@ class Linearization:
         self.known = self.samples.has_effort
         self.rate = np.gradient(self.samples.effort, self.samples.time, axis=0)
         # Friction is known to a part of what is stated; a little is unknown on every robot.
-        self.joints = config.apply_to(self.model).joints
-        self.friction = np.array([joint.friction for joint in self.joints])
+        self.now = config.apply_to(self.model)
+        self.feet = feet_table(self.now, config.feet)
+        self.friction = np.array([joint.friction for joint in self.now.joints])
         self.unsure = np.maximum(PARAMETRIC.stated_friction * self.friction / self.limit
                                  - DEVIATIONS[FRICTION].healthy, 0.0)
         self.scale = self._tolerances()
@@ -225,8 +226,13 @@ class Linearization:
             yield parameter, column, None
         if self.known.any():
             yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].healthy, self._heavier),
-                   np.hstack([np.zeros((len(y), 6)), -(M[:, 6:] @ force[..., None])[..., 0]]),
-                   None)
+                   np.pad(-(M[:, 6:] @ force[..., None])[..., 0], ((0, 0), (6, 0))), None)
+        # Read at instants of a control period, an accelerometer says more or less than the mean.
+        base = self.samples.base + np.repeat((0.0, 1.0), (6, 3)) * (
+            self.samples.base - self.samples.base.mean(axis=0))
+        eq = motion_equations(self.now, self.feet, replace(self.samples, base=base))
+        yield (Parameter('accelerometer_gain', 'imu', DEVIATIONS['accelerometer_gain'].healthy),
+               (eq.required - self.equations.required) / self.scale, None)
         for one in self._geometry():
             moved = one.apply(self.config, one.step) if one.apply else self.config
             drive = partial(one.drive, one.step) if one.drive else None
@@ -240,7 +246,7 @@ class Linearization:
         if self.soles:
             return []
         return [(float(np.median(self.limit[alike])),
-                 float(np.median([self.joints[j].armature / self.limit[j] for j in alike])))
+                 float(np.median([self.now.joints[j].armature / self.limit[j] for j in alike])))
                 for alike in self._alike()]
 
     def _alike(self) -> list[list[int]]:

@@ -28,13 +28,7 @@ from legged_dynamics.diagnosis.doctor.linear_model import (
     ResidualFilter,
     healthy_covariance,
 )
-from legged_dynamics.diagnosis.doctor.settings import (
-    DEVIATIONS,
-    PARAMETRIC,
-    PRIOR,
-    TOLERANCES,
-    Deviation,
-)
+from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, PARAMETRIC, PRIOR, TOLERANCES
 from legged_dynamics.diagnosis.identification.samples import Drive, Signals
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_config import RobotConfig
@@ -130,21 +124,24 @@ class ParametricFaults:
             self._signals, self._likelihood, self._corrector, config).linear_model(self._filter)
         healthy = healthy_covariance(linear.parameters)
         hypotheses = _hypotheses(linear)
+        gain = hypotheses.pop(('accelerometer_gain', 'imu'))
         noise = _Noise(linear, healthy + sum(extra for (kind, _), extra in hypotheses.items()
                                              if kind not in OF_SCALE))
-        nothing, usual = noise.marginal(healthy)
+        # Drives that yield must be worth it where the accelerometer's samples lack its mean, too.
+        nulls = [(base, *noise.marginal(base)) for base in (healthy, healthy + gain)]
         before = self._score(np.zeros(len(healthy)))
 
         def ranked(x: np.ndarray, allowed: np.ndarray) -> float:
             price = 0.5 * float(x @ np.linalg.solve(allowed, x))
             return self._score(x) - before - price - PRIOR.frequent
-        least = ranked(usual, healthy)
+        least = ranked(nulls[0][2], healthy)
         found = []
         for (kind, subject), extra in hypotheses.items():
-            evidence, x = noise.marginal(healthy + extra)
-            moved = np.flatnonzero(np.diag(extra))
-            evidence = (evidence - nothing) / noise.dependence(x - usual)
-            evidence -= self._short + DEVIATIONS.get(kind, Deviation(0.0)).odds
+            worlds = nulls[:2 if kind in ('elasticity', 'play') else 1]
+            told = [noise.marginal(base + extra) for base, _, _ in worlds]
+            x, moved = told[0][1], np.flatnonzero(np.diag(extra))
+            evidence = min((value - nothing) / noise.dependence(y - usual) for (value, y), (
+                _, nothing, usual) in zip(told, worlds)) - self._short - DEVIATIONS[kind].odds
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):
@@ -260,14 +257,13 @@ def _drift(x: np.ndarray) -> float:
 def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     """Return by kind and subject what a fault adds to the covariance of the parameters."""
     found: dict[tuple[str, str], np.ndarray] = {}
-    count = len(linear.parameters)
     kinds = np.array([one.kind for one in linear.parameters])
     for i, one in enumerate(linear.parameters):
-        faulty = DEVIATIONS.get(one.kind, Deviation(0.0)).faulty
+        faulty = DEVIATIONS[one.kind].faulty if one.kind in DEVIATIONS else None
         if faulty is not None:
             kind = FRICTION if one.kind == 'damping' else one.kind
             subject = one.joint or _SUBJECTS.get(one.kind, 'joint_states')
-            extra = found.setdefault((kind, subject), np.zeros((count, count)))
+            extra = found.setdefault((kind, subject), np.zeros(2 * kinds.shape))
             extra[i, i] = faulty ** 2
 
     def common(kind: str, size: float | None, spread: float) -> np.ndarray:
@@ -278,7 +274,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
             common(FRICTION, DEVIATIONS[FRICTION].faulty, PARAMETRIC.friction_spread)
             + common('damping', DEVIATIONS['damping'].faulty, PARAMETRIC.damping_spread))
         found['effort_scale', 'joint_states'] = common(
-            'effort_scale_joint', PARAMETRIC.common_gain, 0.0)
+            'effort_scale_joint', DEVIATIONS['effort_scale'].faulty, 0.0)
         found['effort_drift', 'joint_states'] += found['effort_scale', 'joint_states']
     return found
 

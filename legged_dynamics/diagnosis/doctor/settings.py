@@ -3,9 +3,8 @@
 """
 Tuned numbers of the examination of a recording.
 
-Tolerances, deviations and prior odds are chosen by hand from what healthy robots leave, and
-checked on planted faults (`benchmarks/doctor_table.py`, docs/doctor.md): no healthy robot may have
-a finding. Prior odds and evidence are natural logarithms (nats).
+Chosen by hand from what healthy robots leave, checked on planted faults (docs/doctor_measured.md):
+no healthy robot may have a finding. Prior odds and evidence are natural logarithms (nats).
 """
 from __future__ import annotations
 
@@ -28,12 +27,11 @@ class ToleranceSettings:
     speed: float = 0.005        # heights/s by which standing feet differ
     joint_speed: float = 0.03   # of the joints' speed: feet differ by that much more
     rate: float = 0.02          # rad/s of a velocity against its position's derivative
-    relative_rate: float = 0.10  # of the velocity: the same for fast joints
+    relative_rate: float = 0.10  # of the velocity, or turning rate: the same for fast ones
     level: float = 0.02         # of the height: unevenness of the ground
     attitude: float = 0.03      # rad, orientation against accelerometer
     gravity: float = 0.02       # of g: mean length of the measured acceleration
     turning: float = 0.03       # rad/s, gyro against the derivative of the orientation
-    relative_turning: float = 0.10  # of the turning rate: the same for fast turns
     joint_limit: float = 0.1    # rad beyond a position limit of the URDF
     standing_load: float = 0.25  # of a foot's share of the weight: least load of a standing foot
     landing: float = 0.09       # s before and after in which a standing foot is loaded, too
@@ -92,8 +90,7 @@ class SearchSettings:
 
     most_findings: int = 8      # a robot with more is another robot than the URDF's
     most_corrections: int = 12  # a large fault takes more than one
-    # nats (odds of 20): what has less evidence is no finding; explanations closer than that are
-    # both named
+    # Odds of 20 [nats]: with less it is no finding; explanations as close are both named.
     least: float = 3.0
     large: float = 60.0         # nats: a larger parametric fault is judged by all evidence
     compared: int = 12          # parametric faults that are judged so
@@ -108,12 +105,12 @@ class Deviation(NamedTuple):
     odds: float = PriorSettings.frequent    # nats, log of the prior odds against the fault
 
 
-# By kind of parameter. A robot has many torque constants, and feet that creep look like drives
-# that yield. Friction, damping, offsets of effort and rotor inertia: parts of the
-# effort limit; lengths: of the height; mass: of itself; drift: of efforts, from the first to the
-# last; elasticity: rad at the effort limit; play: rad; else SI units.
+# Friction, damping, offsets of effort, rotor inertia: parts of the effort limit; lengths: of the
+# height; mass, gain, changes of acceleration, drift from first to last: of themselves; elasticity:
+# rad at the effort limit; play: rad; else SI units.
 DEVIATIONS = {
-    'effort_scale_joint': Deviation(0.02, 0.15, 4.0),
+    'effort_scale': Deviation(0.0, 0.3),
+    'effort_scale_joint': Deviation(0.02, 0.15, 4.0),     # a robot has many torque constants
     'friction': Deviation(0.004, 0.05),
     'damping': Deviation(0.001, 0.005),
     'effort_offset': Deviation(0.003),
@@ -126,8 +123,9 @@ DEVIATIONS = {
     'total_mass': Deviation(0.002, 0.2),
     'clock_offset': Deviation(5e-4, 0.02),
     'effort_drift': Deviation(0.02, 0.15),
-    'elasticity': Deviation(0.002, 0.05, 30.0),
-    'play': Deviation(0.001, 0.02, 30.0),
+    'elasticity': Deviation(0.002, 0.05, 15.0),     # sampled accelerations look alike
+    'play': Deviation(0.001, 0.02, 15.0),
+    'accelerometer_gain': Deviation(1e-6, 0.03),
     'foot_radius': Deviation(0.01, 0.05)}
 
 
@@ -158,7 +156,6 @@ class ParametricFaultSettings:
     com_height: float = 0.02    # of the height: sampled accelerometers miss landings
     friction_spread: float = 0.015  # of the effort limit, from joint to joint
     damping_spread: float = 0.003   # of the effort limit per rad/s, from joint to joint
-    common_gain: float = 0.3    # deviation of the gain of all efforts
     # Readings of torques, as parts of themselves, where a gear ratio is left out.
     gear_readings: tuple[float, ...] = (0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
     largest_mass_error: float = 0.3     # of the mass: what is off by more is another robot

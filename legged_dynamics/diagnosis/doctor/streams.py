@@ -53,9 +53,8 @@ def _names(model: RobotModel, config: RobotConfig, joints: JointLog) -> list[Fin
         return ''.join(c for c in name.lower() if c.isalnum()).replace('joint', '')
 
     match = {plain(name): name for name in spare}
-    fix = {}
-    if all(plain(name) in match for name in missing):
-        fix = {'robot.sensors.rename': [f'{match[plain(name)]}={name}' for name in missing]}
+    fix = {'robot.sensors.rename': [f'{match[plain(name)]}={name}' for name in missing]} if all(
+        plain(name) in match for name in missing) else {}
     return [Finding('joint_names', tuple(missing), f'joint_states has no {", ".join(missing)}; it '
                     f'has {", ".join(joints.names)}.', 100.0, fix,
                     'Let the driver use the names of the URDF.', blocks=True)]
