@@ -28,7 +28,6 @@ from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.jit import lean_kernel
-from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.walking.gaits import Timing
 from legged_dynamics.workspace.walking.stance import Pendulum, Stance, turned
 from legged_dynamics.workspace.walking.swing import SwingLegs
@@ -224,11 +223,10 @@ class Footholds:
         self.shortened: set[int] = set()
         self._reach = 0.5 * STEPS.reckoned * np.array(
             [np.ptp(foot.corners, axis=0)[:2] for foot in feet])
-        # Largest accelerations of a sole [m/s^2]: they take what is left of the other one, and
-        # part of the leg's efforts.
-        left_over = (1.0 - WorkspaceSettings.sole_margin) / STEPS.reckoned - 1.0
-        self._swift = np.minimum(left_over * self._reach.min(axis=0) / reach.tilts,
-                                 STEPS.enough * reach.strong)
+        # Largest accelerations of a sole [m/s^2]: they take the rest of the other one, and part of
+        # the leg's efforts.
+        self._swift = np.minimum((1.0 / STEPS.reckoned - 1.0) * self._reach.min(axis=0)
+                                 / reach.tilts, STEPS.enough * reach.strong)
         self._pull = (1.0 - STEPS.apart) * stance.width if soles else math.inf
 
     def cycle_for(self, velocity: Sequence[float], timing: Timing) -> float:
