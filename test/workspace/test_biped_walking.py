@@ -214,9 +214,14 @@ def test_a_minimum_jerk_motion_accelerates_by_its_peak(far):
     assert fastest == pytest.approx(PEAK * far / duration ** 2, rel=0.01)
 
 
-def test_a_swung_sole_moves_the_pressure_by_no_more_than_is_left_of_the_other(lab):
-    """The foot's acceleration and the ground's moment for it by another engine."""
+@pytest.mark.parametrize('weaker', [1.0, 10.0])
+def test_a_swung_sole_takes_no_more_than_the_rest_of_the_other_and_half_its_efforts(
+        weaker, monkeypatch):
+    """The foot's acceleration, its efforts and the ground's moment for it by another engine."""
+    lab = Laboratory('biped', friction=0.0)
     model, config, robot = lab.known, lab.config, lab.model
+    limits = model.effort_limits / weaker
+    monkeypatch.setattr(RobotModel, 'effort_limits', property(lambda model: limits))
     q = config.nominal_in(model)
     measurement = Measurement(0, q, np.zeros(model.nv), None, np.zeros(3),
                               np.array([0.0, 0.0, GRAVITY]), np.array([0.0, 0.0, 0.0, 1.0]))
@@ -239,12 +244,14 @@ def test_a_swung_sole_moves_the_pressure_by_no_more_than_is_left_of_the_other(la
             data.qacc[:] = 0.0
             data.qacc[legs] = part * np.linalg.lstsq(np.vstack(J)[:, legs], fast)[0]
             mujoco.mj_inverse(robot, data)
-            wrenches.append(data.qfrc_inverse[free])
-        f, m = np.split(wrenches[1] - wrenches[0], 2)
+            wrenches.append(data.qfrc_inverse[[*free, *legs]])
+        f, m, efforts = np.split(wrenches[1] - wrenches[0], [3, 6])
         moved = np.array([-height * f[0] - m[1], m[0] - height * f[1]]) / (
             model.total_mass * GRAVITY)
-        # A step reckons with half of the sole, and a tenth of it stays free.
-        assert abs(moved[axis]) == pytest.approx(0.4 * half, rel=0.05)
+        # A step reckons with half of the sole.
+        parts = abs(moved[axis]) / (0.5 * half), np.abs(efforts / limits).max() / 0.5
+        assert max(parts) == pytest.approx(1.0, rel=0.05)
+        assert (parts[1] > parts[0]) == (weaker > 1.0)
 
 
 @pytest.mark.slow

@@ -28,7 +28,6 @@ from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.jit import lean_kernel
-from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.walking.gaits import Timing
 from legged_dynamics.workspace.walking.stance import Pendulum, Stance, turned
 from legged_dynamics.workspace.walking.swing import SwingLegs
@@ -59,9 +58,10 @@ class FootholdSettings:
     # Part of the cycle of a diagonal gait to which it is shortened at high speed and in steps
     # that recover from a push; pushed to the side, small robots tilt more at 0.75.
     shortest: float = 0.65
-    # Part by which a trot's stance may be shorter and narrower, and effort that needs none of
-    # that [of its limit].
+    # Part by which a trot's stance may be shorter and narrower.
     narrowest: float = 0.24
+    # Of an effort's limit: a trot that asks for no more needs no other stance, and a swinging sole
+    # is accelerated with that; feedback and the leg's weight have the rest.
     enough: float = 0.5
     # Of a stance made so: how much longer and lower a foot swings.
     eased: float = 1.15
@@ -172,13 +172,13 @@ class Reach:
 
     `far` (nf, k) [m]: in directions all around, as far as ``most`` [m]; `high` (nf,) [m]: how far
     it can be raised where it stands; `tilts` (2,) [s^2]: how far its acceleration ahead and to the
-    side moves the pressure under the others.
+    side moves the pressure under the others; `strong` (2,) [m/s^2]: it with a whole limit.
     """
 
     WAYS, PARTS = 12, 8     # resolution: directions, and parts of the furthest that are tried
 
     def __init__(self, legs: SwingLegs, stance: Stance, q: np.ndarray, ends: np.ndarray,
-                 most: float):
+                 most: float, limits: np.ndarray):
         n, self._angles = len(stance.feet), np.linspace(0.0, 2.0 * math.pi, self.WAYS + 1)
         ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles]
         self.far = np.column_stack([self._search(legs, stance.feet, q, ends, most * way)
@@ -187,8 +187,9 @@ class Reach:
         self.high = np.where(self.high > 0.0, self.high, most).reshape(n)
         legs.standing_at(q, stance.feet)
         start, M, h = legs.arrays.feet.index[0, START], stance.mass_matrix, stance.height
-        x, y = (M[:6, 6:] @ legs.arrays.inverse[:, start:start + 2]).T
+        x, y = (M[:, 6:] @ legs.arrays.inverse[:, start:start + 2]).T
         self.tilts = np.abs([x[4] + h * x[0], y[3] - h * y[1]]) / (M[0, 0] * GRAVITY)
+        self.strong = 1.0 / (np.abs([x[6:], y[6:]]) / limits).max(axis=1, initial=1e-9)
 
     @classmethod
     def _search(cls, legs: SwingLegs, feet: np.ndarray, q: np.ndarray, ends: np.ndarray,
@@ -222,9 +223,10 @@ class Footholds:
         self.shortened: set[int] = set()
         self._reach = 0.5 * STEPS.reckoned * np.array(
             [np.ptp(foot.corners, axis=0)[:2] for foot in feet])
-        # Largest accelerations of a sole [m/s^2]: they take what is left of the other one.
-        left_over = (1.0 - WorkspaceSettings.sole_margin) / STEPS.reckoned - 1.0
-        self._swift = left_over * self._reach.min(axis=0) / reach.tilts
+        # Largest accelerations of a sole [m/s^2]: they take the rest of the other one, and part of
+        # the leg's efforts.
+        self._swift = np.minimum((1.0 / STEPS.reckoned - 1.0) * self._reach.min(axis=0)
+                                 / reach.tilts, STEPS.enough * reach.strong)
         self._pull = (1.0 - STEPS.apart) * stance.width if soles else math.inf
 
     def cycle_for(self, velocity: Sequence[float], timing: Timing) -> float:
@@ -326,7 +328,6 @@ def easiest_stance(legs: SwingLegs, stance: Stance, q: np.ndarray, weight: float
     step too, fall when the feet are nearer to their hips; a narrow stance is easier to upset.
     """
     s, found = STEPS, np.zeros(2)
-    limits = np.where(limits > 0.0, limits, np.inf)
     if not np.isfinite(limits).all():
         return found
     middle, best, step = stance.feet.mean(axis=0), math.inf, 0.25 * s.reach * stance.height

@@ -76,8 +76,7 @@ class ContactSchedule:
 
     def start(self, hold: float, first: int | None = None) -> None:
         """Begin a walk after a time of standing: the first foot is about to lift then."""
-        offsets = self.timing.offsets
-        offset = offsets.max() if first is None else offsets[first]
+        offset = self.timing.offsets.max() if first is None else self.timing.offsets[first]
         self.clock = float((self.timing.duty - offset) % 1.0) - 1e-3
         self.held, self.haste = hold, 1.0
 

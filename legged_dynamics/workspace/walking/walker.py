@@ -256,14 +256,14 @@ class Walker:
         stance = self._stance = Stance.of(self.model, self._config, position, state.rotation)
         self._swing = SwingControl(self.model, feet, np.diag(stance.mass_matrix)[6:].copy(),
                                    soles)
+        limits = np.where(self.model.effort_limits > 0.0, self.model.effort_limits, np.inf)
         if self._narrowing is None:
             flat = any(foot.moments for foot in feet)
             self._narrowing = np.zeros(2) if flat else easiest_stance(
-                self._swing.legs(range(len(feet))), stance, position, self._weight,
-                self.model.effort_limits)
+                self._swing.legs(range(len(feet))), stance, position, self._weight, limits)
         if self._reach is None:
             self._reach = Reach(self._swing.legs(range(len(feet))), stance, position,
-                                self._swing.ends, STEPS.reach * stance.height)
+                                self._swing.ends, STEPS.reach * stance.height, limits)
         self._footholds = Footholds(stance, feet, soles, self._reach)
         self._floor = Floor(state.foot_position, stance.width, soles)
         self._pushes = PushWatch(stance, feet, soles)
