@@ -169,7 +169,7 @@ class Hypotheses:
         variance[-1] *= 1.0 + found.noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one; of compliance likewise.
         z[self._alone] = settings.rejection * found.alone / [settings.effort_delay_odds,
-                                                             settings.gain_odds]
+                                                             settings.elastic_odds]
 
     def _priors_of_torques(self) -> list[Gaussian]:
         """Return what may be wrong: nothing, gains, a load, all gains alike (or all masses)."""
