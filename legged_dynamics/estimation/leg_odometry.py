@@ -11,15 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics import kinematics
 from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, feet_table
-from legged_dynamics.dynamics.kinematics import (
-    N_BODY_STATE,
-    OMEGA,
-    POSITION,
-    ROTATION,
-    body_workspace,
-    forward_kinematics,
-)
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import odometry_tick as codes
 from legged_dynamics.estimation.attitude import TILT_GAIN
@@ -236,10 +229,10 @@ class LegOdometry:
         tree = type(self.model.tree)(*(array.copy() for array in self.model.tree))
         self._parameters, self._noise = _pack(self.model, config, settings), config.noise
         self._arguments = (tree, table, self._parameters, self._row, self._memory, self._places,
-                           np.zeros((rows, max(nj, N_BODY_STATE, N_FOOT_STATE))))
+                           np.zeros((rows, max(nj, kinematics.N_BODY_STATE, N_FOOT_STATE))))
         self._all = np.ones(nf)
         self._mount = self.model.frame(config.imu_link or config.base_link or model.base_link)
-        self._bodies, self._still = body_workspace(self.model), np.zeros(max(nj, 9))
+        self._bodies, self._still = kinematics.body_workspace(self.model), np.zeros(max(nj, 9))
         self.reset()
 
     def reset(self) -> None:
@@ -352,12 +345,13 @@ class LegOdometry:
     def _follow_mount(self) -> None:
         """Put the IMU where its link is now, and subtract from its rate that of the link."""
         q, v, gyro = self._parts[:3]
-        forward_kinematics(self.model.tree, q, v, self._still, self._still, self._bodies)
-        body, pose = self._bodies[self._mount.body], self._mount.pose
-        R = body[ROTATION:ROTATION + 9].reshape(3, 3)
+        kinematics.forward_kinematics(self.model.tree, q, v, self._still, self._still,
+                                      self._bodies)
+        body, pose, at = self._bodies[self._mount.body], self._mount.pose, kinematics.POSITION
+        R = body[kinematics.ROTATION:kinematics.ROTATION + 9].reshape(3, 3)
         self._parameters['R_BI'][0] = (R @ pose.R).ravel()
-        self._parameters['p_BI'][0] = body[POSITION:POSITION + 3] + R @ pose.p
-        gyro -= pose.R.T @ R.T @ body[OMEGA:OMEGA + 3]
+        self._parameters['p_BI'][0] = body[at:at + 3] + R @ pose.p
+        gyro -= pose.R.T @ R.T @ body[kinematics.OMEGA:kinematics.OMEGA + 3]
 
 
 def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
