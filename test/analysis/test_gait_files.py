@@ -185,7 +185,7 @@ def test_a_bad_file_is_refused_in_clear_words(tmp_path, flaw, capsys):
 @pytest.mark.parametrize(('words', 'expected'), [
     ([], 'give the URDF with --urdf'),
     (['--urdf', 'URDF'], 'none of the robots that come with the package fits'),
-    (['--urdf', 'URDF', '--feet', 'foot9'], "expected the name of a foot link, got 'foot9'"),
+    (['--urdf', 'URDF', '--feet', 'foot9'], "expected the name of a link, got 'foot9'"),
     (['--urdf', 'URDF', '--feet', 'foot0', 'foot1', '--method', 'best'], 'expected a method'),
     (['--urdf', 'URDF', '--feet', 'foot0', 'foot1', '--cutoff', '80'], 'cut-off above 0 and'),
     (['--urdf', 'URDF', '--feet', 'foot0', 'foot1', '--contact', 'none.csv'], 'cannot read'),

@@ -406,7 +406,7 @@ def test_robots_that_cannot_be_estimated_are_refused():
     model, config = quadruped()
     with pytest.raises(ConfigurationError, match='expected at least one foot link, got none'):
         known_robot(model, RobotConfig.from_parameters({}))
-    with pytest.raises(UnknownNameError, match='foot'):
+    with pytest.raises(UnknownNameError, match='paw'):
         known_robot(model, RobotConfig.from_parameters({'robot.feet': ['paw']}))
 
 

@@ -40,6 +40,7 @@ from legged_dynamics.estimation.filter.layout import (
     BASE,
     BASE_WEIGHTS,
     DOUBT,
+    LAG,
     N_RIGHT_SIDES,
     RESIDUAL,
     SLIPPING,
@@ -239,7 +240,7 @@ def _store_slow_weights(robot, tracking, vectors, joints, n):
 
 @part
 def _slow_covariance(robot, scratch, forces, probability, nc):
-    """Fill ``scratch.information`` with the (nc, nc) covariance, and with what forces lag by."""
+    """Fill ``scratch.information`` with the (nc, nc) covariance, and `LAG` with what is beyond."""
     P, feet, vectors = forces.covariance, robot.feet, scratch.vectors
     information = scratch.information
     joint_information(robot.columns, scratch.jacobian, forces.bias[6:], vectors[SLOW_WEIGHTS],
@@ -258,6 +259,8 @@ def _slow_covariance(robot, scratch, forces, probability, nc):
             for c in range(nc):
                 vectors[VECTOR, c] += t * scratch.grasp[k, c]
         add_base_information(scratch.grasp, vectors[BASE_WEIGHTS], information)
+    for r in range(nc):
+        vectors[LAG, r] = 0.0
     if not factorize(information, nc):
         return
     solve_factorized(information, nc, vectors[VECTOR])
@@ -265,8 +268,9 @@ def _slow_covariance(robot, scratch, forces, probability, nc):
     for i in range(feet.index.shape[0]):
         for r in range(feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]):
             # What innovations still ask for that the filter, slow at rest, has not followed.
-            lag = vectors[VECTOR, r] * information[r, r] / (information[r, r] + P[r, r])
-            information[r, r] = max(information[r, r], lag * lag)
+            slow = information[r, r]
+            lag = probability[i] * vectors[VECTOR, r] * slow / (slow + P[r, r])
+            vectors[LAG, r] = max(lag * lag - probability[i] ** 2 * slow, 0.0)
             for c in range(nc):
                 information[r, c] *= probability[i]
                 information[c, r] *= probability[i]

@@ -42,6 +42,7 @@ from legged_dynamics.estimation.filter.forces_by_torque import interpolate_sampl
 from legged_dynamics.estimation.filter.layout import (
     ACCEL,
     BASE,
+    LAG,
     MOST,
     RESIDUAL,
     TAU,
@@ -402,6 +403,9 @@ def _finish(packed, layout, settings, R_WB, imu, dt, by_torque):
                 load3(window[-1], layout.acceleration)))
         keep_believable(feet, total, scratch.vectors[MOST], results.forces.latest,
                         results.forces.latest_covariance)
+    for r in range(layout.contacts if by_torque else 0):    # not a reason to believe more
+        results.forces.covariance[r, r] += scratch.vectors[LAG, r]
+        results.forces.latest_covariance[r, r] += scratch.vectors[LAG, r]
 
     # 6 Filter.
     write_wrenches(feet, states, results.forces.coordinates, results.wrenches.raw)
