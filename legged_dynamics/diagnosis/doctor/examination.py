@@ -180,7 +180,8 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
             f'{APART}{one.finding.text.rstrip(".")}, which cannot be; or: the drives '
             'have elasticity, play or friction that the model lacks.')
         return replace(one, finding=replace(
-            one.finding, text=text, advice=_ADVICE.get(kind, impossible * _UNTOLD[False]),
+            one.finding, text=text,
+            advice=_ADVICE.get(kind, _UNTOLD[False] if impossible else ''),
             fixable=not (kind in WITHOUT_MEND or unsure or impossible or scale)))
 
     by_size = [judged(one) for one in parametric.compare(config)

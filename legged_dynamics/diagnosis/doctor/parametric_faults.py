@@ -263,7 +263,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
         if faulty is not None:
             kind = FRICTION if one.kind == 'damping' else one.kind
             subject = one.joint or _SUBJECTS.get(one.kind, 'joint_states')
-            extra = found.setdefault((kind, subject), np.zeros(2 * kinds.shape))
+            extra = found.setdefault((kind, subject), np.zeros((len(kinds), len(kinds))))
             extra[i, i] = faulty ** 2
 
     def common(kind: str, size: float | None, spread: float) -> np.ndarray:
