@@ -27,9 +27,9 @@ DOWN, ASIDE = np.array([0.0, 0.0, -0.08]), np.array([0.02, 0.0, -0.05])
 class Standing:
     """A robot that stands, taken over by the node."""
 
-    def __init__(self):
+    def __init__(self, **more):
         self.bus = LoopbackBus()
-        values = {**read_parameter_file(ROBOT), 'robot_description': str(URDF)}
+        values = {**read_parameter_file(ROBOT), 'robot_description': str(URDF), **more}
         self.robot = self.bus.host(SimulatedRobotNode, parameters={
             **values, 'schedule': 'stand 100'}).component
         self.run(0.2)
@@ -96,6 +96,15 @@ class Standing:
 @pytest.fixture(scope='module')
 def standing():
     return Standing()
+
+
+def test_an_imu_on_a_link_that_turns_holds_the_body_as_well():
+    robot = Standing(**{'robot.imu_link': 'LF_THIGH'})
+    robot.go(DOWN)          # by which the thigh turns 0.2 rad
+    errors = robot.run(1.5)
+    assert np.sqrt((errors[:, :3] ** 2).sum(1).mean()) < 0.01
+    assert np.degrees(np.sqrt((errors[:, 3:] ** 2).sum(1).mean())) < 1.0
+    assert robot.node.efforts.guard.state.obeying
 
 
 def test_it_takes_over_without_a_jump_and_follows_targets(standing):
