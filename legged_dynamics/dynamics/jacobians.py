@@ -31,7 +31,7 @@ from legged_dynamics.dynamics.kinematics import (
     forward_kinematics,
 )
 from legged_dynamics.dynamics.motion import BaseMotion, state_vector
-from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.feet import FORCE, MOMENT, FlatFoot, Foot, corners_of, touching_points
 from legged_dynamics.model.parts import JOINT, PARENT, PRISMATIC, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
@@ -138,9 +138,7 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
     geometry = np.zeros((len(feet), N_GEOMETRY))
     start = 0
     for i, foot in enumerate(feet):
-        if foot.link not in model.frames:
-            raise UnknownNameError('link', foot.link, model.frames)
-        body, pose = model.frames[foot.link]
+        body, pose = model.frame(foot.link)
         index[i] = _index_row(body, start, foot)
         start += len(foot.rows)
         geometry[i, R_FOOT:R_FOOT + 9] = pose.R.ravel()

@@ -24,6 +24,7 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.spatial.frames import Transform
 
 # Time after a touch-down from which a foot's place is trusted [s].
 SETTLED = 0.02
@@ -227,11 +228,12 @@ class LegOdometry:
         self._row = np.zeros(2 * nj + 10 + nf)
         self._parts = np.split(self._row, np.cumsum([nj, nj, 3, 3, 4]))
         tree = type(self.model.tree)(*(array.copy() for array in self.model.tree))
-        self._parameters, self._noise = _pack(self.model, config, settings), config.noise
+        self._mount = self.model.frame(config.imu_link or config.base_link or model.base_link)
+        self._parameters = _pack(self.model, config, settings, self._mount.pose)
+        self._noise = config.noise
         self._arguments = (tree, table, self._parameters, self._row, self._memory, self._places,
                            np.zeros((rows, max(nj, kinematics.N_BODY_STATE, N_FOOT_STATE))))
         self._all = np.ones(nf)
-        self._mount = self.model.frame(config.imu_link or config.base_link or model.base_link)
         self._bodies, self._still = kinematics.body_workspace(self.model), np.zeros(max(nj, 9))
         self.reset()
 
@@ -354,11 +356,11 @@ class LegOdometry:
         gyro -= pose.R.T @ R.T @ body[kinematics.OMEGA:kinematics.OMEGA + 3]
 
 
-def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
+def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings,
+          mount: Transform) -> np.ndarray:
     """Return noise, settings and the IMU's mount as the kernel's parameters."""
     noise: SensorNoise = config.noise
     velocity = noise.of_joints('velocity', model, config.joints)
-    mount = model.frame(config.imu_link or config.base_link or model.base_link)
     turn = max(noise.orientation, NUMBERS.least_turn_noise)
     return record({
         'gyro': max(noise.gyro, NUMBERS.least_rate_noise), 'orientation': turn,
@@ -369,7 +371,7 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) ->
         'slip_distance': settings.slip_distance, 'settling': settings.settling,
         'acceleration': float(np.hypot(noise.accelerometer, settings.acceleration_error)),
         'position_rate': settings.position_rate, 'flat_ground': float(settings.flat_ground),
-        'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p})
+        'R_BI': mount.R.ravel(), 'p_BI': mount.p})
 
 
 def _tilt_rate(gyro: float, bias: float, orientation: float) -> float:

@@ -506,8 +506,7 @@ class RobotConfig:
                                            for frame in self.foot_frames})
         with self._key('feet'):
             for foot in self.feet:
-                if foot.link not in model.frames:
-                    raise UnknownNameError('link', foot.link, model.frames)
+                model.frame(foot.link)
         with self._key('base_link'):
             based = not self.base_link or model.frame(self.base_link).body == 0
         if not based:

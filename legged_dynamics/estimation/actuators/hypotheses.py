@@ -51,6 +51,7 @@ class Hypotheses:
         self._alone = [parameters.effort_delay, parameters.compliance]
         self._wrong_gain = (settings.gain_factor * np.median(prior.tight[parameters.gains])) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
+        self.suspected = 0.0        # compliance that data show, but not surely [rad/(N m)]
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
 
     def reject(self, which: np.ndarray) -> None:

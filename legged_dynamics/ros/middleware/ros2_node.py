@@ -349,8 +349,8 @@ class _ComponentNode(LifecycleNode):
         def go_on() -> None:
             if self.leave():
                 then()
-        self._leaving_timer = self.create_timer(_LEAVING_PERIOD_S, go_on,
-                                          clock=self._steady)       # simulated time may stop
+        self._leaving_timer = self.create_timer(
+            _LEAVING_PERIOD_S, go_on, clock=self._steady)       # simulated time may stop
         return False
 
     def _end(self, label: str) -> None:
