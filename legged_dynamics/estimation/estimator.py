@@ -304,7 +304,7 @@ class GroundReactionEstimator:
             self._link_contacts.take(arrays.row, out)
             if self._link_contacts.found.any:
                 self._write_link_contacts(self._link_contacts.found, out)
-        out.setflags(write=False)
+        out.setflags(False)     # by keyword it takes as long as the copy
         if busy and learner is not None:
             self._levels.follow(learner.torque_variance)    # of a step before: no update is long
             if learner.learn(out[places['feet.ground_normal'][0]]):
