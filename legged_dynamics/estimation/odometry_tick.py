@@ -37,7 +37,7 @@ from legged_dynamics.dynamics.jacobians import (
     moment_axis,
     moment_part,
 )
-from legged_dynamics.dynamics.kinematics import N_BODY_STATE, forward_kinematics
+from legged_dynamics.dynamics.kinematics import N_BODY_STATE, forward_kinematics, frame_motion
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.attitude import (
     STEADY,
@@ -292,6 +292,7 @@ class _Imu(NamedTuple):
 
     w: tuple                # angular velocity [rad/s]
     a: tuple                # proper acceleration [m/s^2]
+    p: tuple                # its place [m]
     R_WB: tuple             # by its orientation, by rows
     moves: bool             # gyro and accelerometer are known
     oriented: bool          # the orientation is
@@ -309,12 +310,14 @@ class _Legs(NamedTuple):
 
 
 @part
-def _read_imu(row, at, p):
-    """Return what the IMU says."""
-    R_BI = load9(p.R_BI, 0)
-    w, a = rotate(R_BI, load3(row, at)), rotate(R_BI, load3(row, at + 3))
-    R = rotation_from_imu(row, at + 6, p.R_BI, 0)
-    return _Imu(w, a, R, math.isfinite(w[0] + w[1] + w[2] + a[0] + a[1] + a[2]),
+def _read_imu(row, at, p, bodies):
+    """Return what the IMU says, on whichever link it sits."""
+    R_BI, place, w_BI, _, _, _ = frame_motion(bodies[p.imu_body], load9(p.R_BI, 0),
+                                              load3(p.p_BI, 0))
+    w = subtract(rotate(R_BI, load3(row, at)), w_BI)
+    a = rotate(R_BI, load3(row, at + 3))
+    R = rotation_from_imu(row, at + 6, R_BI)
+    return _Imu(w, a, place, R, math.isfinite(w[0] + w[1] + w[2] + a[0] + a[1] + a[2]),
                 math.isfinite(R[0] + R[4] + R[8]))
 
 
@@ -407,19 +410,11 @@ def _start(feet, states, contact, imu, memory):
 
 
 @part
-def _fill_legs(tree, feet, q, v, normal, legs):
-    """Fill the feet's frames, contact points and Jacobians."""
-    forward_kinematics(tree, q, v, legs.still, legs.still, legs.bodies)
-    contact_points(feet, legs.bodies, normal, legs.states)
-    contact_jacobians(tree, feet, legs.bodies, legs.states, legs.jacobian)
-
-
-@part
 def _predict_velocity(R, R_next, imu, memory, p, dt):
     """Return the IMU's velocity by the accelerometer, world axes; keep its variance."""
     twist_v, twist_w = load3(memory, BASE.twist), load3(memory, BASE.twist + 3)
     rate = (0.0, 0.0, 0.0)
-    at_imu = rotate(R, add(twist_v, cross(twist_w, load3(p.p_BI, 0))))
+    at_imu = rotate(R, add(twist_v, cross(twist_w, imu.p)))
     if imu.moves:
         rate = subtract(rotate(R_next, imu.a), (0.0, 0.0, GRAVITY))
         before = load3(memory, BASE.rate) if memory[BASE.rate_known] > 0.5 else rate
@@ -438,7 +433,7 @@ def _solve_velocity(feet, legs, v, contact, R, imu, at_imu, memory, p):
     A, b = legs.A, legs.b
     clear_equations(A, b)
     total = _add_standing_velocities(feet, legs, v, contact, p)
-    add_point(A, b, load3(p.p_BI, 0), rotate_back(R, at_imu), 1.0 / memory[BASE.variance])
+    add_point(A, b, imu.p, rotate_back(R, at_imu), 1.0 / memory[BASE.variance])
     weight = 1.0 / (p.gyro * p.gyro) if imu.moves else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
     add_turn(A, b, imu.w if imu.moves else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
     factorize(A, 6)
@@ -482,7 +477,9 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
         if not math.isfinite(row[k]):
             return False
     q, v, contact = row[:nj], row[nj:2 * nj], row[2 * nj + 10:]
-    legs, imu = _split_work(work, tree, feet), _read_imu(row, 2 * nj, p)
+    legs = _split_work(work, tree, feet)
+    forward_kinematics(tree, q, v, legs.still, legs.still, legs.bodies)
+    imu = _read_imu(row, 2 * nj, p, legs.bodies)
     faults = int(memory[BASE.faults])
     if not imu.oriented:
         faults |= NO_ORIENTATION if imu.moves else NO_IMU
@@ -492,7 +489,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
         up = (0.0, 0.0, 1.0)
         if imu.oriented:
             up = (imu.R_WB[6], imu.R_WB[7], imu.R_WB[8])
-        _fill_legs(tree, feet, q, v, up, legs)
+        contact_points(feet, legs.bodies, up, legs.states)
         _start(feet, legs.states, contact, imu, memory)
         dt = 0.0
 
@@ -502,7 +499,8 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     mean = scale(0.5, add(twist_w, imu.w)) if imu.moves else twist_w
     R_next = compose(R, rotation_exp(scale(dt, mean)))
     at_imu = _predict_velocity(R, R_next, imu, memory, p, dt)
-    _fill_legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), legs)
+    contact_points(feet, legs.bodies, (R_next[6], R_next[7], R_next[8]), legs.states)
+    contact_jacobians(tree, feet, legs.bodies, legs.states, legs.jacobian)
     if _solve_velocity(feet, legs, v, contact, R_next, imu, at_imu, memory, p) == 0.0:
         faults |= NO_STANCE
 
