@@ -343,7 +343,7 @@ class LegOdometry:
 def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
     """Return noise, settings and the IMU's mount as the kernel's parameters."""
     noise: SensorNoise = config.noise
-    mount = model.frame(config.imu_link or config.base_link or model.base_link)
+    mount = model.frame(config.imu_link_in(model))
     velocity = noise.of_joints('velocity', model, config.joints)
     turn = max(noise.orientation, NUMBERS.least_turn_noise)
     return record({

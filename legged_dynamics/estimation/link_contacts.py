@@ -132,7 +132,7 @@ class LinkContacts:
         self._bodies_and_feet = np.stack([points.body, points.foot], axis=1)
         self._spheres = np.column_stack([points.place, points.radius])
         self._gaps = np.zeros(len(points.body))
-        mount = model.frame(config.imu_link or config.base_link or model.base_link)
+        mount = model.frame(config.imu_link_in(model))
         self._mount = mount.pose.R if mount.body == 0 else None
         # Joints that move each body, and those that slide.
         self._moves = np.array([[c in model.chain(b) for c in range(1, model.n_bodies)]

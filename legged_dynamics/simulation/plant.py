@@ -201,7 +201,7 @@ class Plant(Hardware):
         found = checked(parameters, SETTINGS)
         model = RobotModel.from_xml(urdf)
         config = replace(config, base_link=config.base_link or model.base_link,
-                         imu_link=config.imu_link or config.base_link or model.base_link,
+                         imu_link=config.imu_link_in(model),
                          joints=config.joints or model.joint_names)
         _check_plant(model, config)
         settings = vars(WalkerSettings.from_checked(found)).copy()
@@ -448,7 +448,7 @@ def _physics_text(model: RobotModel, config: RobotConfig) -> str:
         body, pose = model.frame(joint.parent)
         joints.append(replace(joint, parent=names[body], mimic=None,
                               placement=to_link[body] @ pose @ joint.placement))
-    for name in dict.fromkeys([base, config.imu_link or model.base_link,
+    for name in dict.fromkeys([base, config.imu_link_in(model),
                                *(foot.link for foot in config.feet)]):
         if name in links:
             continue

@@ -236,7 +236,7 @@ class Imu:
     """A base that rolls and pitches, with gyro, accelerometer and orientation that agree."""
 
     def __init__(self, orientation=True, rate=2.0):
-        self.watch, self.k = ImuWatch(np.eye(3), 0.03), 0
+        self.watch, self.k = ImuWatch(0.03), 0
         self.random, self.orientation, self.rate = np.random.default_rng(2), orientation, rate
         self.R = np.eye(3)
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
-from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.ros.middleware.protocol import Component, Diagnosed
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
 from legged_dynamics.ros.nodes.input_screen import InputScreen
@@ -156,13 +155,10 @@ class EffortOutput(Diagnosed):
         self._names = self.commanded_joints(model)
         self._order = np.array([model.joint_index(name) for name in self._names])
         self._effort = np.zeros(model.n_joints)
-        imu = common.config.imu_link or model.base_link
-        standing = body_poses(model, common.config.nominal_in(model))
-        # What legs say of the base says nothing of an IMU that moves against it.
         self.screen.build(
-            model, self._order, guard, link_pose(model, standing, imu).R,
+            model, self._order, guard, common.config.imu_link_in(model),
             common.parameters['safety.frozen'], [foot.link for foot in common.config.feet],
-            common.parameters['safety.stance_turn'] if model.frame(imu).body == 0 else 0.0)
+            common.parameters['safety.stance_turn'])
         self.guard = guard
         if self.input.listening:
             self._arm()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.estimation.sensor_stream import Sample, Verdict
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import ImuSample, JointSample
@@ -49,20 +50,22 @@ class InputScreen:
         self._disagreement = ''
         self.stance: Sequence[bool] | None = None
 
-    def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, R_BI: np.ndarray,
+    def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, imu: str,
               frozen: float, feet: Sequence[str] = (), turn: float = 0.0) -> None:
         """
         Judge the sensors of a robot from now on.
 
-        ``order``: model indices of commanded joints; ``R_BI``: IMU to base axes; ``frozen`` [s]
+        ``order``: model indices of commanded joints; ``imu``: link of the IMU; ``frozen`` [s]
         and ``turn`` [rad/s] as `safety.frozen` and `safety.stance_turn`.
         """
         self._model, self._order = model, order
-        self._imu = ImuWatch(R_BI, frozen)
+        self._imu, self._imu_link, mount = ImuWatch(frozen), imu, model.frame(imu)
+        self._imu_moves = mount.body > 0
+        self._R_BI = None if self._imu_moves else mount.pose.R      # None: not known yet
         self._strongest = EFFORTS.strongest * model.effort_limits
-        self._feet = StanceWatch(model, feet, turn, R_BI)
-        if feet:        # its kernel is compiled now
-            self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))
+        # What legs say of the base says nothing of an IMU that moves against it.
+        self._feet = StanceWatch(model, feet, 0.0 if self._imu_moves else turn, self._R_BI)
+        self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))    # compiled now
         self._least_squares = (EFFORTS.compared * model.effort_limits) ** 2
         self._sent: np.ndarray | None = None
         self.echo = EffortEcho(model.effort_limits[order])
@@ -99,6 +102,9 @@ class InputScreen:
         if isinstance(sample, JointSample):
             fault = self._joints(sample)
             if not fault:
+                if self._imu_moves:
+                    poses = frame_poses(self._model, sample.position, (self._imu_link,))
+                    self._R_BI = poses[self._imu_link].R
                 self._feet.joints(sample.stamp_ns, sample.position, self.stance)
             return Verdict(not fault, fault or self._effort(sample) or self._signs(sample)
                            or self.echo.note or self._feet.foot_note)
@@ -178,8 +184,8 @@ class InputScreen:
             self._imu.restamp()
         fault = self._imu.check(sample.stamp_ns, sample.angular_velocity,
                                 sample.linear_acceleration, sample.orientation)
-        if not fault and self._imu.up is not None:
-            guard.tilted(math.acos(max(-1.0, min(1.0, float(self._imu.up[2])))))
+        if not fault and self._imu.up is not None and self._R_BI is not None:
+            guard.tilted(math.acos(max(-1.0, min(1.0, float(self._R_BI[2] @ self._imu.up)))))
         if fault:
             return fault
         self._feet.imu(sample.stamp_ns, sample.angular_velocity, sample.orientation)
