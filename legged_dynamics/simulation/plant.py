@@ -195,9 +195,7 @@ class Plant(Hardware):
             When a key is missing, of the wrong length, or a setting is out of range.
 
         """
-        config = RobotConfig.from_parameters(
-            {key: value for key, value in parameters.items()
-             if key.startswith(('robot.', 'noise.'))})
+        config = RobotConfig.from_parameters(parameters)
         found = checked(parameters, SETTINGS)
         model = RobotModel.from_xml(urdf)
         config = replace(config, base_link=config.base_link or model.base_link,
