@@ -109,11 +109,7 @@ def body_workspace(model: RobotModel) -> np.ndarray:
 
 @part
 def frame_motion(body, R, p):
-    """
-    Return how a frame at ``R``, ``p`` on a body lies and moves, base axes.
-
-    Rotation, position, angular velocity and acceleration, velocity and acceleration.
-    """
+    """Return (R, p, w, alpha, v, a) in base axes of a frame at ``R``, ``p`` on a body."""
     R_body, w, alpha = load9(body, ROTATION), load3(body, OMEGA), load3(body, ALPHA)
     arm = rotate(R_body, p)
     v = add(load3(body, VELOCITY), cross(w, arm))

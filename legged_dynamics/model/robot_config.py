@@ -476,20 +476,7 @@ class RobotConfig:
         return model.mimics.positions(q)
 
     def imu_link_in(self, model: RobotModel) -> str:
-        """
-        Return the link whose axes the IMU reports in.
-
-        Parameters
-        ----------
-        model : RobotModel
-            The robot.
-
-        Returns
-        -------
-        str
-            The base link where no other is stated.
-
-        """
+        """Return the link of a model whose axes the IMU reports in: by default the base link."""
         return self.imu_link or self.base_link or model.base_link
 
     def apply_to(self, model: RobotModel) -> RobotModel:

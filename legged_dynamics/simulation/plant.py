@@ -175,7 +175,7 @@ class Plant(Hardware):
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
         """
-        Build from dotted parameter names, as a node holds them, and a URDF's text.
+        Build from dotted parameter names, as a node holds them, and check against a URDF.
 
         Parameters
         ----------
@@ -183,11 +183,6 @@ class Plant(Hardware):
             Values of the parameters by name.
         urdf : str
             URDF as text.
-
-        Returns
-        -------
-        Plant
-            Checked against the URDF.
 
         Raises
         ------
