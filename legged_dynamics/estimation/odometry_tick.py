@@ -31,6 +31,7 @@ from legged_dynamics.dynamics.jacobians import (
     RADIUS,
     SIZE,
     START,
+    FeetTable,
     contact_jacobians,
     contact_points,
     has_moment,
@@ -153,8 +154,9 @@ SOLE = 0.1
 
 
 @part
-def _roll_places(feet, places, states, contact, R):
+def _roll_places(places, legs, R):
     """Move the places of standing feet as they roll, and keep the orientation of each ball."""
+    feet, states, contact = legs.feet, legs.states, legs.contact
     for i in range(feet.index.shape[0]):
         if feet.geometry[i, RADIUS] == 0.0:
             continue
@@ -171,16 +173,16 @@ def _roll_places(feet, places, states, contact, R):
 
 
 @part
-def _add_places(feet, places, legs, contact, R, position, p):
+def _add_places(places, legs, R, position, p):
     """
     Add where the standing feet are to be; return the sum of their weights.
 
     Places that were found with one orientation of the base do not determine another one: their
     weight grows with time.
     """
-    states, A, b, total = legs.states, legs.A, legs.b, 0.0
+    feet, states, A, b, total = legs.feet, legs.states, legs.A, legs.b, 0.0
     for i in range(feet.index.shape[0]):
-        if contact[i] < 0.5 or places[i, PLACE.age] == 0.0:
+        if legs.contact[i] < 0.5 or places[i, PLACE.age] == 0.0:
             continue
         age = places[i, PLACE.age]
         weight = age / ((age + TRUSTED) * p.foothold * p.foothold)
@@ -206,13 +208,14 @@ def _on_ground(place, p):
 
 
 @part
-def _settle_places(feet, places, states, contact, memory, p, dt):
+def _settle_places(places, legs, memory, p, dt):
     """
     Compare stance feet with their places; return (stepping, slips, variance [m^2]).
 
     Feet that got a place, those of them that were far from an old one, and the position
     variance that this adds.
     """
+    feet, states, contact = legs.feet, legs.states, legs.contact
     R, position = load9(memory, BASE.R_WB), load3(memory, BASE.p_WB)
     standing, stepping, slips, known, apart = 0, 0, 0, 0, 0.0
     for i in range(feet.index.shape[0]):
@@ -299,8 +302,12 @@ class _Imu(NamedTuple):
 
 
 class _Legs(NamedTuple):
-    """Arrays to work in."""
+    """The feet, what a sample says of the legs, and arrays to work in."""
 
+    feet: FeetTable
+    q: np.ndarray           # (nj,): joint positions [rad or m]
+    v: np.ndarray           # (nj,): joint velocities
+    contact: np.ndarray     # (nf,): 1 for feet that stand
     bodies: np.ndarray      # (nb, N_BODY_STATE)
     states: np.ndarray      # (nf, N_FOOT_STATE)
     jacobian: np.ndarray    # (nc, nj)
@@ -322,11 +329,12 @@ def _read_imu(row, at, p, bodies):
 
 
 @part
-def _split_work(work, tree, feet):
-    """Return the arrays to work in."""
+def _read_legs(row, work, tree, feet):
+    """Return what a row of a sample says of the legs, with the arrays to work in."""
     nb, nf, nj = tree.topology.shape[0], feet.index.shape[0], tree.topology.shape[0] - 1
     rows, nc = nb + nf, feet.index[nf - 1, START] + feet.index[nf - 1, SIZE]
-    return _Legs(work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE],
+    return _Legs(feet, row[:nj], row[nj:2 * nj], row[2 * nj + 10:],
+                 work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE],
                  work[rows:rows + nc, :nj], work[rows + nc:rows + nc + 6, :6],
                  work[rows + nc + 6], work[rows + nc + 7])
 
@@ -342,11 +350,11 @@ def _leg_variance(jacobian, row, size, p):
 
 
 @part
-def _add_standing_velocities(feet, legs, v, contact, p):
+def _add_standing_velocities(legs, p):
     """Add the equations of the standing feet for the base's twist; return their weights' sum."""
-    states, jacobian, A, b, total = legs.states, legs.jacobian, legs.A, legs.b, 0.0
+    feet, v, states, jacobian, total = legs.feet, legs.v, legs.states, legs.jacobian, 0.0
     for i in range(feet.index.shape[0]):
-        if contact[i] < 0.5:
+        if legs.contact[i] < 0.5:
             continue
         row, size = feet.index[i, START], feet.index[i, SIZE]
         seen = (0.0, 0.0, 0.0)
@@ -354,7 +362,7 @@ def _add_standing_velocities(feet, legs, v, contact, p):
             seen = (seen[0] - jacobian[row, j] * v[j], seen[1] - jacobian[row + 1, j] * v[j],
                     seen[2] - jacobian[row + 2, j] * v[j])
         weight = 1.0 / _leg_variance(jacobian, row, size, p)
-        add_point(A, b, load3(states[i], CONTACT), seen, weight)
+        add_point(legs.A, legs.b, load3(states[i], CONTACT), seen, weight)
         total += weight
         # The sum of three joint rates, as in a chain of three joints.
         weight = 1.0 / (3.0 * p.velocity * p.velocity + p.creep * p.creep)
@@ -363,7 +371,7 @@ def _add_standing_velocities(feet, legs, v, contact, p):
             for j in range(v.shape[0]):
                 rate -= jacobian[row + 3 + k, j] * v[j]
             axis = moment_axis(feet.index, states, i, k)
-            add_turn(A, b, scale(rate, axis), 0.0, axis, weight)
+            add_turn(legs.A, legs.b, scale(rate, axis), 0.0, axis, weight)
     return total
 
 
@@ -391,7 +399,7 @@ def _prior_share(gain):
 
 
 @part
-def _start(feet, states, contact, imu, memory):
+def _start(legs, imu, memory):
     """Put the world's origin on the ground in the middle of the standing feet (or of all)."""
     R = IDENTITY
     if imu.oriented:
@@ -399,9 +407,9 @@ def _start(feet, states, contact, imu, memory):
     elif imu.moves and norm(imu.a) > 1e-6:
         R = rotation_of_tilt(scale(1.0 / norm(imu.a), imu.a))
     middle, total = (0.0, 0.0, 0.0), 0.0
-    for i in range(feet.index.shape[0]):
-        weight = max(contact[i], 1e-6)
-        middle = add_scaled(middle, weight, load3(states[i], CONTACT))
+    for i in range(legs.contact.shape[0]):
+        weight = max(legs.contact[i], 1e-6)
+        middle = add_scaled(middle, weight, load3(legs.states[i], CONTACT))
         total += weight
     store9(memory, BASE.R_WB, R)
     store3(memory, BASE.p_WB, scale(-1.0 / total, rotate(R, middle)))
@@ -428,11 +436,11 @@ def _predict_velocity(R, R_next, imu, memory, p, dt):
 
 
 @part
-def _solve_velocity(feet, legs, v, contact, R, imu, at_imu, memory, p):
+def _solve_velocity(legs, R, imu, at_imu, memory, p):
     """Store the twist by feet, gyro and prediction; return the weight of the feet."""
     A, b = legs.A, legs.b
     clear_equations(A, b)
-    total = _add_standing_velocities(feet, legs, v, contact, p)
+    total = _add_standing_velocities(legs, p)
     add_point(A, b, imu.p, rotate_back(R, at_imu), 1.0 / memory[BASE.variance])
     weight = 1.0 / (p.gyro * p.gyro) if imu.moves else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
     add_turn(A, b, imu.w if imu.moves else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
@@ -445,12 +453,12 @@ def _solve_velocity(feet, legs, v, contact, R, imu, at_imu, memory, p):
 
 
 @part
-def _correct_pose(feet, places, legs, contact, imu, memory, p, dt):
+def _correct_pose(places, legs, imu, memory, p, dt):
     """Store the pose by the places of standing feet, the IMU and the predicted one."""
     A, b, samples = legs.A, legs.b, memory[BASE.known]
     R, position = load9(memory, BASE.R_WB), load3(memory, BASE.p_WB)
     clear_equations(A, b)
-    total = _add_places(feet, places, legs, contact, R, position, p)
+    total = _add_places(places, legs, R, position, p)
     share = min(_prior_share(p.tilt_rate * dt), samples)
     prior = share / (p.orientation * p.orientation) + 1.0
     add_turn(A, b, (0.0, 0.0, 0.0), prior, (0.0, 0.0, 1.0), prior)
@@ -476,9 +484,8 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     for k in range(2 * nj):
         if not math.isfinite(row[k]):
             return False
-    q, v, contact = row[:nj], row[nj:2 * nj], row[2 * nj + 10:]
-    legs = _split_work(work, tree, feet)
-    forward_kinematics(tree, q, v, legs.still, legs.still, legs.bodies)
+    legs = _read_legs(row, work, tree, feet)
+    forward_kinematics(tree, legs.q, legs.v, legs.still, legs.still, legs.bodies)
     imu = _read_imu(row, 2 * nj, p, legs.bodies)
     faults = int(memory[BASE.faults])
     if not imu.oriented:
@@ -490,7 +497,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
         if imu.oriented:
             up = (imu.R_WB[6], imu.R_WB[7], imu.R_WB[8])
         contact_points(feet, legs.bodies, up, legs.states)
-        _start(feet, legs.states, contact, imu, memory)
+        _start(legs, imu, memory)
         dt = 0.0
 
     # 1 Predict; 2 velocity.
@@ -501,7 +508,7 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     at_imu = _predict_velocity(R, R_next, imu, memory, p, dt)
     contact_points(feet, legs.bodies, (R_next[6], R_next[7], R_next[8]), legs.states)
     contact_jacobians(tree, feet, legs.bodies, legs.states, legs.jacobian)
-    if _solve_velocity(feet, legs, v, contact, R_next, imu, at_imu, memory, p) == 0.0:
+    if _solve_velocity(legs, R_next, imu, at_imu, memory, p) == 0.0:
         faults |= NO_STANCE
 
     # 3 Predict the pose; 4 correct it.
@@ -510,14 +517,14 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     R = compose(R, rotation_exp(scale(dt, mean)))
     position = add_scaled(position, dt, velocity)
     memory[BASE.faults] = float(faults)
-    _roll_places(feet, places, legs.states, contact, R)
+    _roll_places(places, legs, R)
     store9(memory, BASE.R_WB, R)
     store3(memory, BASE.p_WB, position)
     if not starting:
-        _correct_pose(feet, places, legs, contact, imu, memory, p, dt)
+        _correct_pose(places, legs, imu, memory, p, dt)
 
     # 5 Places.
-    stepping, slips, variance = _settle_places(feet, places, legs.states, contact, memory, p, dt)
+    stepping, slips, variance = _settle_places(places, legs, memory, p, dt)
     if slips > 0:
         memory[BASE.faults] = float(faults | SLIP)
     if not starting:
