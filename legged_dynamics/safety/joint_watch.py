@@ -456,6 +456,7 @@ class EffortWatch:
 
     def reset(self) -> None:
         """Forget commands and measured efforts."""
+        self._known = np.zeros(len(self._names), bool)  # ever; others have no sensor
         self._products = np.zeros((2, len(self._order)))
         self._sent: np.ndarray | None = None
         self._sent_ns = 0
@@ -468,7 +469,8 @@ class EffortWatch:
         """Return which efforts (model order) cannot be true, or ''; they become NaN."""
         if effort is None:
             return ''
-        odd = np.flatnonzero(~(np.abs(effort) < self._strongest))
+        self._known |= np.isfinite(effort)
+        odd = np.flatnonzero(self._known & ~(np.abs(effort) < self._strongest))
         if odd.size:
             said = ', '.join(f'{self._names[j]} = {effort[j]:.4g}' for j in odd)
             effort[odd] = np.nan
