@@ -268,6 +268,7 @@ class _BaseColumns(NamedTuple):
     R_WB: int = 9           # orientation, by rows
     p_WB: int = 3           # position [m]
     twist: int = 6          # linear and angular velocity, base axes [m/s, rad/s]
+    v_BI: int = 3           # velocity of the IMU less that of the base's origin, base axes [m/s]
     rate: int = 3           # acceleration of the IMU, world axes [m/s^2]
     rate_known: int = 1     # 1: it is known
     variance: int = 1       # of each component of the velocity [m^2/s^2]
@@ -296,6 +297,7 @@ class _Imu(NamedTuple):
     w: tuple                # angular velocity [rad/s]
     a: tuple                # proper acceleration [m/s^2]
     p: tuple                # its place [m]
+    v: tuple                # its velocity against the base [m/s]
     R_WB: tuple             # by its orientation, by rows
     moves: bool             # gyro and accelerometer are known
     oriented: bool          # the orientation is
@@ -319,12 +321,12 @@ class _Legs(NamedTuple):
 @part
 def _read_imu(row, at, p, bodies):
     """Return what the IMU says, on whichever link it sits."""
-    R_BI, place, w_BI, _, _, _ = frame_motion(bodies[p.imu_body], load9(p.R_BI, 0),
-                                              load3(p.p_BI, 0))
+    R_BI, p_BI, w_BI, _, v_BI, _ = frame_motion(bodies[p.imu_body], load9(p.R_BI, 0),
+                                                load3(p.p_BI, 0))
     w = subtract(rotate(R_BI, load3(row, at)), w_BI)
     a = rotate(R_BI, load3(row, at + 3))
     R = rotation_from_imu(row, at + 6, R_BI)
-    return _Imu(w, a, place, R, math.isfinite(w[0] + w[1] + w[2] + a[0] + a[1] + a[2]),
+    return _Imu(w, a, p_BI, v_BI, R, math.isfinite(w[0] + w[1] + w[2] + a[0] + a[1] + a[2]),
                 math.isfinite(R[0] + R[4] + R[8]))
 
 
@@ -422,7 +424,8 @@ def _predict_velocity(R, R_next, imu, memory, p, dt):
     """Return the IMU's velocity by the accelerometer, world axes; keep its variance."""
     twist_v, twist_w = load3(memory, BASE.twist), load3(memory, BASE.twist + 3)
     rate = (0.0, 0.0, 0.0)
-    at_imu = rotate(R, add(twist_v, cross(twist_w, imu.p)))
+    v_BI = load3(memory, BASE.v_BI) if dt > 0.0 else add(cross(twist_w, imu.p), imu.v)
+    at_imu = rotate(R, add(twist_v, v_BI))
     if imu.moves:
         rate = subtract(rotate(R_next, imu.a), (0.0, 0.0, GRAVITY))
         before = load3(memory, BASE.rate) if memory[BASE.rate_known] > 0.5 else rate
@@ -441,7 +444,7 @@ def _solve_velocity(legs, R, imu, at_imu, memory, p):
     A, b = legs.A, legs.b
     clear_equations(A, b)
     total = _add_standing_velocities(legs, p)
-    add_point(A, b, imu.p, rotate_back(R, at_imu), 1.0 / memory[BASE.variance])
+    add_point(A, b, imu.p, subtract(rotate_back(R, at_imu), imu.v), 1.0 / memory[BASE.variance])
     weight = 1.0 / (p.gyro * p.gyro) if imu.moves else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
     add_turn(A, b, imu.w if imu.moves else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
     factorize(A, 6)
@@ -449,6 +452,7 @@ def _solve_velocity(legs, R, imu, at_imu, memory, p):
     memory[BASE.variance] = 1.0 / (1.0 / memory[BASE.variance] + total)
     store3(memory, BASE.twist, load3(b, 0))
     store3(memory, BASE.twist + 3, load3(b, 3))
+    store3(memory, BASE.v_BI, add(cross(load3(b, 3), imu.p), imu.v))
     return total
 
 

@@ -43,10 +43,9 @@ IMU = ImuCheckSettings()
 
 class ImuWatch:
     """
-    Judges the readings of one IMU.
+    Judges the readings of one IMU; `up`: up in its axes by the last plausible one, or None.
 
-    ``frozen`` [s]: longest repetition, 0: any; `up`: up in its axes by the last plausible
-    reading, or None.
+    ``frozen`` [s]: longest repetition, 0: any.
     """
 
     def __init__(self, frozen: float):

@@ -428,10 +428,6 @@ def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
     return ''
 
 
-# -------------------------------------------------------------------------------------------------
-# Plausibility of measured efforts.
-
-
 @dataclass(frozen=True)
 class EffortCheckSettings:
     """Settings of the comparison of measured efforts with limits and commands."""
