@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.walking_robots import Laboratory, Push, Run, bumps, described, walk
-from benchmarks.zoo.robots import ROBOTS, MissingRobot
+from benchmarks.zoo.robots import MissingRobot, ZooRobot
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.gaits import GAITS, fastest
@@ -38,10 +38,22 @@ SIDES = {'ahead': (1.0, 0.0, 0.0), 'back': (-1.0, 0.0, 0.0), 'left': (0.0, 1.0, 
          'right': (0.0, -1.0, 0.0)}
 
 
+@dataclass(frozen=True)
+class World:
+    """Where robots come from, and what walks them."""
+
+    laboratory: Callable[..., Laboratory] = Laboratory
+    walk: Callable[..., Run] = walk
+    described: Callable[[Path], ZooRobot] = described
+    make_walker: Callable[..., Any] = make_walker
+
+
 @dataclass
 class Tally:
     """Runs, falls, robots left out and why, and the worst figures with whose they are."""
 
+    world: World = World()
+    given: dict[str, ZooRobot] = field(default_factory=dict)    # described by their URDFs
     runs: int = 0
     causes: list[str] = field(default_factory=list)
     worst: dict[str, tuple[float, str]] = field(default_factory=dict)
@@ -50,10 +62,14 @@ class Tally:
     def laboratory(self, name: str, **options: Any) -> Laboratory | None:
         """Return a robot in its world; None, and a note, where its description is missing."""
         try:
-            return Laboratory(name, **options)
+            return self.world.laboratory(self.given.get(name, name), **options)
         except MissingRobot as error:
             self.missing[name] = str(error)
             return None
+
+    def walk(self, what: str, *how: Any, **more: Any) -> Run:
+        """Walk a robot and count the run."""
+        return self.count(self.world.walk(*how, **more), what)
 
     def count(self, found: Run, what: str) -> Run:
         """Count a run, and note why it failed."""
@@ -188,7 +204,7 @@ def run(tally: Tally, name: str, gait: str, command: Callable[[float], Sequence[
     if lab is None:
         return
     whose = f'{name}, {gait}, {title}'
-    found = tally.count(walk(lab, gait, command, seconds), whose)
+    found = tally.walk(whose, lab, gait, command, seconds)
     if not found.cause:
         tally.follow(off_command(found), whose)
     print(f'| {name} | {gait} | {title} | {row(found)}', flush=True)
@@ -226,8 +242,8 @@ def speed(tally: Tally, robots: Sequence[str], quick: bool) -> None:
         if lab is None:
             continue
         whose = f'{name}, {gait} at {fast} m/s'
-        found = tally.count(walk(lab, gait, lambda t, v=fast: (v, 0.0, 0.0), 7.6,
-                                 settings={'walking.speed': fast}), whose)
+        found = tally.walk(whose, lab, gait, lambda t, v=fast: (v, 0.0, 0.0), 7.6,
+                           settings={'walking.speed': fast})
         here = found.between(4.5, 6.1)      # it starts after 1 s, and stops 1.5 s before the end
         texts = [found.cause] + [''] * 3
         if not found.cause:
@@ -288,8 +304,8 @@ def _push_from_all_sides(tally: Tally, name: str, title: str, gait: str, part: f
                 return
             whose = f'{name}, {title}, {side}, seed {seed}'
             at = 2.0 if gait != 'stand' else 1.0
-            found = tally.count(walk(lab, gait, lambda t: (0.2, 0.0, 0.0), at + 3.5,
-                                     [Push(at, duration, part * np.array(way))]), whose)
+            found = tally.walk(whose, lab, gait, lambda t: (0.2, 0.0, 0.0), at + 3.5,
+                               [Push(at, duration, part * np.array(way))])
             texts.append(_after_push(tally, found, gait, whose, at))
         sides.append('; '.join(texts))
     print(f"| {name} | {title} | {' | '.join(sides)} |", flush=True)
@@ -349,13 +365,13 @@ def delays(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                 if lab is None or name == 'hexapod':
                     break
                 whose = f'{name}, {gait}, {late} ms late'
-                found = tally.count(walk(lab, gait, lambda t, v=velocity: v, 5.0), whose)
+                found = tally.walk(whose, lab, gait, lambda t, v=velocity: v, 5.0)
                 texts.append(found.cause)
                 if found.cause:
                     break
                 tilt = math.degrees(np.hypot(*found.rpy[found.time > 1.5, :2].T).max(initial=0.0))
                 tally.note('tilt {:.1f} deg with efforts late', tilt, whose)
-                walker = make_walker(lab.known, lab.config, {'gait': gait})
+                walker = tally.world.make_walker(lab.known, lab.config, {'gait': gait})
                 walker.age = 1e-3 * late
                 says = walker.troubles.rpartition(': ')[2]
                 texts[-1] = f'{tilt:.1f}, {says}' if says else f'{tilt:.1f}'
@@ -382,8 +398,8 @@ def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
             lab = tally.laboratory(name, **{'friction': 0.03} | case)   # type: ignore
             if lab is None:
                 break
-            found = tally.count(walk(lab, 'stand', lambda t: (0.0, 0.0, 0.0), seconds,
-                                     moves=moves), f'{name}, standing')
+            found = tally.walk(f'{name}, standing', lab, 'stand', lambda t: (0.0, 0.0, 0.0),
+                               seconds, moves=moves)
             lean = np.degrees(np.hypot(*found.rpy[:, :2].T))
             ends = [found.between(t - 0.5, t) for t in (5.0, 8.0, 11.0, 14.0) if t <= seconds]
 
@@ -411,7 +427,7 @@ def random(tally: Tally, robots: Sequence[str], quick: bool, count: int = 100) -
             if lab is None:
                 break
             whose = f'{name}, random commands {seed}'
-            found = tally.count(walk(lab, 'trot', random_commands(seed), 20.0), whose)
+            found = tally.walk(whose, lab, 'trot', random_commands(seed), 20.0)
             falls += bool(found.cause)
             if not found.cause:
                 off = off_sequence(found)
@@ -427,12 +443,10 @@ def given(tally: Tally, paths: Sequence[Path], quick: bool, seeds: int = 3) -> N
     gaits = {}
     for path in paths:
         try:
-            zoo = described(path)
-            gaits[path.stem] = make_walker(zoo.model, zoo.config).usual
+            zoo = tally.given[path.stem] = tally.world.described(path)
+            gaits[path.stem] = tally.world.make_walker(zoo.model, zoo.config).usual
         except LeggedDynamicsError as error:
             tally.missing[path.stem] = str(error)
-        else:
-            ROBOTS[path.stem] = lambda zoo=zoo: zoo     # type: ignore[misc]
     print(f'\nRobots by their URDFs and new-robot alone\n\n{HEAD}')
     seconds = 20.0 if quick else 60.0
     for name, gait in gaits.items():
@@ -449,7 +463,7 @@ TABLES = {'gaits': gaits, 'speed': speed, 'ground': ground, 'pushes': pushes, 'd
           'standing': standing, 'bipeds': bipeds, 'soles': soles, 'random': random}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, world: World = World()) -> int:
     """Print the tables; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--quick', action='store_true', help='shorter and fewer runs')
@@ -464,7 +478,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     tables = TABLES | {'random': partial(random, count=args.sequences),
                        'pushes': partial(pushes, seeds=args.seeds),
                        'soles': partial(soles, seeds=args.seeds)}
-    tally, robots = Tally(), args.robots.split(',')
+    tally, robots = Tally(world), args.robots.split(',')
     for asked, known in ((args.only.split(','), TABLES), (robots, EVERY)):
         if unknown := sorted({*asked} - {*known}):
             parser.error(f'expected some of {", ".join(known)}, got {", ".join(unknown)}')

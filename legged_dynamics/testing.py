@@ -186,7 +186,7 @@ def make_trial(robot: str = 'anymal_class', schedule: str = 'stand 1, trot_forwa
     feet = [foot.link for foot in config.feet]
     turned = [simulated.plant.feet.index(foot) for foot in feet]
     places = [model.frame(foot) for foot in feet]
-    imu = model.frame(config.imu_link or model.base_link)[1].R
+    imu = model.frame(config.imu_link_in(model))[1].R
     measurements, force, contact, twist, base = [], [], [], [], []
     for _ in range(round(wanted.duration * simulated.plant.rate)):
         simulated.step()

@@ -41,24 +41,22 @@ def test_every_axis_is_judged_by_its_own_command_or_by_its_velocity(
                                                                 nan_ok=True, abs=1e-9)
 
 
-@pytest.fixture
-def drifting(monkeypatch):
-    """Have every robot drift by 50 mm/s, and every second one fall."""
+def drifting():
+    """Return a world where every robot drifts by 50 mm/s, and every second one falls."""
     count = iter(range(10**6))
-    monkeypatch.setattr(walking, 'Laboratory', lambda name, **options: name)
-    monkeypatch.setattr(walking, 'described', MagicMock())
-    monkeypatch.setattr(walking, 'make_walker', lambda *robot: MagicMock(usual='trot'))
-    monkeypatch.setattr(walking, 'ROBOTS', {})
-    monkeypatch.setattr(walking, 'walk', lambda lab, gait, command, seconds, *rest, **more: run_of(
-        (0.0, 0.05, 0.0), command(0.1), 'fell at 2.0 s' * (next(count) % 2)))
+    return walking.World(
+        lambda name, **options: name,
+        lambda lab, gait, command, seconds, *rest, **more: run_of(
+            (0.0, 0.05, 0.0), command(0.1), 'fell at 2.0 s' * (next(count) % 2)),
+        MagicMock(), lambda *robot: MagicMock(usual='trot'))
 
 
 @pytest.mark.parametrize('table, figure', [
     ('gaits', 'drift'), ('ground', 'drift'), ('bipeds', 'drift'), ('pushes', 'after a push'),
     ('soles', 'after a push'), ('random', 'speed error'), ('urdf', 'drift')])
-def test_runs_of_every_table_are_in_the_last_line(drifting, capsys, table, figure):
+def test_runs_of_every_table_are_in_the_last_line(capsys, table, figure):
     asked = ['--urdf', 'one.urdf', 'two.urdf'] if table == 'urdf' else ['--only', table]
-    assert walking.main([*asked, '--quick']) == 1       # some fell
+    assert walking.main([*asked, '--quick'], drifting()) == 1       # some fell
     last = capsys.readouterr().out.splitlines()[-1]
     runs, falls = map(int, re.match(r'walking: (\d+) runs, (\d+) falls', last).groups())
     assert falls == runs // 2 > 0

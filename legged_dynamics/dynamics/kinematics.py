@@ -36,6 +36,7 @@ from legged_dynamics.spatial.algebra import (
     compose,
     cross,
     load3,
+    load9,
     rotate,
     rotate_back,
     rotation_of_quaternion,
@@ -104,6 +105,16 @@ N_BODY_STATE = 30
 def body_workspace(model: RobotModel) -> np.ndarray:
     """Return an empty body table for the kernels, zeros (n_bodies, N_BODY_STATE)."""
     return np.zeros((model.n_bodies, N_BODY_STATE))
+
+
+@part
+def frame_motion(body, R, p):
+    """Return (R, p, w, alpha, v, a) in base axes of a frame at ``R``, ``p`` on a body."""
+    R_body, w, alpha = load9(body, ROTATION), load3(body, OMEGA), load3(body, ALPHA)
+    arm = rotate(R_body, p)
+    v = add(load3(body, VELOCITY), cross(w, arm))
+    a = acceleration_at(w, alpha, load3(body, ACCELERATION), arm)
+    return compose(R_body, R), add(load3(body, POSITION), arm), w, alpha, v, a
 
 
 @part

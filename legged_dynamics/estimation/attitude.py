@@ -19,7 +19,6 @@ from legged_dynamics.spatial.algebra import (
     cross,
     dot,
     load3,
-    load9,
     norm,
     rotation_of_quaternion,
     scale,
@@ -50,17 +49,11 @@ def rotation_of_tilt(up):
 
 
 @part
-def rotation_from_mount(quaternion, start, R):
+def rotation_from_imu(quaternion, start, R):
     """Return ``R_WB`` by rows from an IMU's xyzw, from ``start`` on, and ``R_BI`` (rows)."""
     R_WI = rotation_of_quaternion(quaternion[start], quaternion[start + 1], quaternion[start + 2],
                                   quaternion[start + 3])
     return compose(R_WI, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]))
-
-
-@part
-def rotation_from_imu(quaternion, start, settings, mount):
-    """Return ``R_WB`` by rows from the IMU's xyzw and the ``R_BI`` from ``mount`` on."""
-    return rotation_from_mount(quaternion, start, load9(settings, mount))
 
 
 @kernel

@@ -409,8 +409,8 @@ class GroundReactionEstimator:
     def _packed_settings(self) -> np.ndarray:
         s, noise = self.settings, self.config.noise
         floating = self.model.floating
-        mount = self.model.frame((floating and self.config.imu_link) or self.config.base_link
-                                 or self.model.base_link)
+        mount = self.model.frame(self.config.imu_link_in(self.model) if floating
+                                 else self.model.base_link)
         weight = self.model.total_mass * GRAVITY
         size = robot_size(self.model, self.config)
         linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)

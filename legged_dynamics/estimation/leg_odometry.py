@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.dynamics import kinematics
 from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, feet_table
+from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import odometry_tick as codes
 from legged_dynamics.estimation.attitude import TILT_GAIN
@@ -24,7 +24,6 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.schema import CheckedSettings, setting
-from legged_dynamics.spatial.frames import Transform
 
 # Time after a touch-down from which a foot's place is trusted [s].
 SETTLED = 0.02
@@ -228,13 +227,11 @@ class LegOdometry:
         self._row = np.zeros(2 * nj + 10 + nf)
         self._parts = np.split(self._row, np.cumsum([nj, nj, 3, 3, 4]))
         tree = type(self.model.tree)(*(array.copy() for array in self.model.tree))
-        self._mount = self.model.frame(config.imu_link or config.base_link or model.base_link)
-        self._parameters = _pack(self.model, config, settings, self._mount.pose)
+        self._parameters = _pack(self.model, config, settings)
         self._noise = config.noise
         self._arguments = (tree, table, self._parameters, self._row, self._memory, self._places,
-                           np.zeros((rows, max(nj, kinematics.N_BODY_STATE, N_FOOT_STATE))))
+                           np.zeros((rows, max(nj, N_BODY_STATE, N_FOOT_STATE))))
         self._all = np.ones(nf)
-        self._bodies, self._still = kinematics.body_workspace(self.model), np.zeros(max(nj, 9))
         self.reset()
 
     def reset(self) -> None:
@@ -341,25 +338,12 @@ class LegOdometry:
         except (TypeError, ValueError):
             raise MeasurementError(misfit(m, contact, self.model.n_joints, len(self.feet))
                                    ) from None
-        if self._mount.body > 0:
-            self._follow_mount()
-
-    def _follow_mount(self) -> None:
-        """Put the IMU where its link is now, and subtract from its rate that of the link."""
-        q, v, gyro = self._parts[:3]
-        kinematics.forward_kinematics(self.model.tree, q, v, self._still, self._still,
-                                      self._bodies)
-        body, pose, at = self._bodies[self._mount.body], self._mount.pose, kinematics.POSITION
-        R = body[kinematics.ROTATION:kinematics.ROTATION + 9].reshape(3, 3)
-        self._parameters['R_BI'][0] = (R @ pose.R).ravel()
-        self._parameters['p_BI'][0] = body[at:at + 3] + R @ pose.p
-        gyro -= pose.R.T @ R.T @ body[kinematics.OMEGA:kinematics.OMEGA + 3]
 
 
-def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings,
-          mount: Transform) -> np.ndarray:
+def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:
     """Return noise, settings and the IMU's mount as the kernel's parameters."""
     noise: SensorNoise = config.noise
+    mount = model.frame(config.imu_link_in(model))
     velocity = noise.of_joints('velocity', model, config.joints)
     turn = max(noise.orientation, NUMBERS.least_turn_noise)
     return record({
@@ -371,7 +355,7 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings,
         'slip_distance': settings.slip_distance, 'settling': settings.settling,
         'acceleration': float(np.hypot(noise.accelerometer, settings.acceleration_error)),
         'position_rate': settings.position_rate, 'flat_ground': float(settings.flat_ground),
-        'R_BI': mount.R.ravel(), 'p_BI': mount.p})
+        'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p})
 
 
 def _tilt_rate(gyro: float, bias: float, orientation: float) -> float:

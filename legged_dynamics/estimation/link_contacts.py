@@ -132,7 +132,7 @@ class LinkContacts:
         self._bodies_and_feet = np.stack([points.body, points.foot], axis=1)
         self._spheres = np.column_stack([points.place, points.radius])
         self._gaps = np.zeros(len(points.body))
-        mount = model.frame(config.imu_link or config.base_link or model.base_link)
+        mount = model.frame(config.imu_link_in(model))
         self._mount = mount.pose.R if mount.body == 0 else None
         # Joints that move each body, and those that slide.
         self._moves = np.array([[c in model.chain(b) for c in range(1, model.n_bodies)]
@@ -213,18 +213,20 @@ class LinkContacts:
         arms = points[:, None] - states[:, POSITION:POSITION + 3]
         found[:, 6:] = self._moves[body][:, :, None] * np.where(
             self._sliding[:, None], axes, np.cross(axes, arms))
-        mimics = model.mimics
-        for follower, master, ratio in zip(mimics.follower_v, mimics.master_v, mimics.multiplier):
-            found[:, 6 + master] += ratio * found[:, 6 + follower]
+        self._fold(found.swapaxes(0, 1))
         return found
+
+    def _fold(self, rows: np.ndarray) -> None:
+        """Add the rows (6 + nv, ...) of joints that follow to those of their masters."""
+        mimics = self._model.mimics
+        for follower, master, ratio in zip(mimics.follower_v, mimics.master_v, mimics.multiplier):
+            rows[6 + master] += ratio * rows[6 + follower]
 
     def _residual(self, q: np.ndarray, effort: np.ndarray) -> np.ndarray:
         """Return what base and joints need of the ground, (6 + nv,); NaN where not known."""
         residual = np.concatenate([self._workspace[0, FORCE:FORCE + 6], self._tau - effort])
-        mimics = self._model.mimics
-        for follower, master, ratio in zip(mimics.follower_v, mimics.master_v, mimics.multiplier):
-            residual[6 + master] += ratio * residual[6 + follower]
-            residual[6 + follower] = np.nan
+        self._fold(residual)
+        residual[6 + self._model.mimics.follower_v] = np.nan
         residual[6:][(q < self._stops[0]) | (q > self._stops[1])] = np.nan
         return residual
 

@@ -31,13 +31,14 @@ from legged_dynamics.dynamics.jacobians import (
     RADIUS,
     SIZE,
     START,
+    FeetTable,
     contact_jacobians,
     contact_points,
     has_moment,
     moment_axis,
     moment_part,
 )
-from legged_dynamics.dynamics.kinematics import N_BODY_STATE, forward_kinematics
+from legged_dynamics.dynamics.kinematics import N_BODY_STATE, forward_kinematics, frame_motion
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.attitude import (
     STEADY,
@@ -153,8 +154,9 @@ SOLE = 0.1
 
 
 @part
-def _roll_places(feet, places, states, contact, R):
+def _roll_places(places, legs, R):
     """Move the places of standing feet as they roll, and keep the orientation of each ball."""
+    feet, states, contact = legs.feet, legs.states, legs.contact
     for i in range(feet.index.shape[0]):
         if feet.geometry[i, RADIUS] == 0.0:
             continue
@@ -171,16 +173,16 @@ def _roll_places(feet, places, states, contact, R):
 
 
 @part
-def _add_places(feet, places, legs, contact, R, position, p):
+def _add_places(places, legs, R, position, p):
     """
     Add where the standing feet are to be; return the sum of their weights.
 
     Places that were found with one orientation of the base do not determine another one: their
     weight grows with time.
     """
-    states, A, b, total = legs.states, legs.A, legs.b, 0.0
+    feet, states, A, b, total = legs.feet, legs.states, legs.A, legs.b, 0.0
     for i in range(feet.index.shape[0]):
-        if contact[i] < 0.5 or places[i, PLACE.age] == 0.0:
+        if legs.contact[i] < 0.5 or places[i, PLACE.age] == 0.0:
             continue
         age = places[i, PLACE.age]
         weight = age / ((age + TRUSTED) * p.foothold * p.foothold)
@@ -206,13 +208,14 @@ def _on_ground(place, p):
 
 
 @part
-def _settle_places(feet, places, states, contact, memory, p, dt):
+def _settle_places(places, legs, memory, p, dt):
     """
     Compare stance feet with their places; return (stepping, slips, variance [m^2]).
 
     Feet that got a place, those of them that were far from an old one, and the position
     variance that this adds.
     """
+    feet, states, contact = legs.feet, legs.states, legs.contact
     R, position = load9(memory, BASE.R_WB), load3(memory, BASE.p_WB)
     standing, stepping, slips, known, apart = 0, 0, 0, 0, 0.0
     for i in range(feet.index.shape[0]):
@@ -265,6 +268,7 @@ class _BaseColumns(NamedTuple):
     R_WB: int = 9           # orientation, by rows
     p_WB: int = 3           # position [m]
     twist: int = 6          # linear and angular velocity, base axes [m/s, rad/s]
+    v_BI: int = 3           # velocity of the IMU less that of the base's origin, base axes [m/s]
     rate: int = 3           # acceleration of the IMU, world axes [m/s^2]
     rate_known: int = 1     # 1: it is known
     variance: int = 1       # of each component of the velocity [m^2/s^2]
@@ -292,14 +296,20 @@ class _Imu(NamedTuple):
 
     w: tuple                # angular velocity [rad/s]
     a: tuple                # proper acceleration [m/s^2]
+    p: tuple                # its place [m]
+    v: tuple                # its velocity against the base [m/s]
     R_WB: tuple             # by its orientation, by rows
     moves: bool             # gyro and accelerometer are known
     oriented: bool          # the orientation is
 
 
 class _Legs(NamedTuple):
-    """Arrays to work in."""
+    """The feet, what a sample says of the legs, and arrays to work in."""
 
+    feet: FeetTable
+    q: np.ndarray           # (nj,): joint positions [rad or m]
+    v: np.ndarray           # (nj,): joint velocities
+    contact: np.ndarray     # (nf,): 1 for feet that stand
     bodies: np.ndarray      # (nb, N_BODY_STATE)
     states: np.ndarray      # (nf, N_FOOT_STATE)
     jacobian: np.ndarray    # (nc, nj)
@@ -309,21 +319,24 @@ class _Legs(NamedTuple):
 
 
 @part
-def _read_imu(row, at, p):
-    """Return what the IMU says."""
-    R_BI = load9(p.R_BI, 0)
-    w, a = rotate(R_BI, load3(row, at)), rotate(R_BI, load3(row, at + 3))
-    R = rotation_from_imu(row, at + 6, p.R_BI, 0)
-    return _Imu(w, a, R, math.isfinite(w[0] + w[1] + w[2] + a[0] + a[1] + a[2]),
+def _read_imu(row, at, p, bodies):
+    """Return what the IMU says, on whichever link it sits."""
+    R_BI, p_BI, w_BI, _, v_BI, _ = frame_motion(bodies[p.imu_body], load9(p.R_BI, 0),
+                                                load3(p.p_BI, 0))
+    w = subtract(rotate(R_BI, load3(row, at)), w_BI)
+    a = rotate(R_BI, load3(row, at + 3))
+    R = rotation_from_imu(row, at + 6, R_BI)
+    return _Imu(w, a, p_BI, v_BI, R, math.isfinite(w[0] + w[1] + w[2] + a[0] + a[1] + a[2]),
                 math.isfinite(R[0] + R[4] + R[8]))
 
 
 @part
-def _split_work(work, tree, feet):
-    """Return the arrays to work in."""
+def _read_legs(row, work, tree, feet):
+    """Return what a row of a sample says of the legs, with the arrays to work in."""
     nb, nf, nj = tree.topology.shape[0], feet.index.shape[0], tree.topology.shape[0] - 1
     rows, nc = nb + nf, feet.index[nf - 1, START] + feet.index[nf - 1, SIZE]
-    return _Legs(work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE],
+    return _Legs(feet, row[:nj], row[nj:2 * nj], row[2 * nj + 10:],
+                 work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE],
                  work[rows:rows + nc, :nj], work[rows + nc:rows + nc + 6, :6],
                  work[rows + nc + 6], work[rows + nc + 7])
 
@@ -339,11 +352,11 @@ def _leg_variance(jacobian, row, size, p):
 
 
 @part
-def _add_standing_velocities(feet, legs, v, contact, p):
+def _add_standing_velocities(legs, p):
     """Add the equations of the standing feet for the base's twist; return their weights' sum."""
-    states, jacobian, A, b, total = legs.states, legs.jacobian, legs.A, legs.b, 0.0
+    feet, v, states, jacobian, total = legs.feet, legs.v, legs.states, legs.jacobian, 0.0
     for i in range(feet.index.shape[0]):
-        if contact[i] < 0.5:
+        if legs.contact[i] < 0.5:
             continue
         row, size = feet.index[i, START], feet.index[i, SIZE]
         seen = (0.0, 0.0, 0.0)
@@ -351,7 +364,7 @@ def _add_standing_velocities(feet, legs, v, contact, p):
             seen = (seen[0] - jacobian[row, j] * v[j], seen[1] - jacobian[row + 1, j] * v[j],
                     seen[2] - jacobian[row + 2, j] * v[j])
         weight = 1.0 / _leg_variance(jacobian, row, size, p)
-        add_point(A, b, load3(states[i], CONTACT), seen, weight)
+        add_point(legs.A, legs.b, load3(states[i], CONTACT), seen, weight)
         total += weight
         # The sum of three joint rates, as in a chain of three joints.
         weight = 1.0 / (3.0 * p.velocity * p.velocity + p.creep * p.creep)
@@ -360,7 +373,7 @@ def _add_standing_velocities(feet, legs, v, contact, p):
             for j in range(v.shape[0]):
                 rate -= jacobian[row + 3 + k, j] * v[j]
             axis = moment_axis(feet.index, states, i, k)
-            add_turn(A, b, scale(rate, axis), 0.0, axis, weight)
+            add_turn(legs.A, legs.b, scale(rate, axis), 0.0, axis, weight)
     return total
 
 
@@ -388,7 +401,7 @@ def _prior_share(gain):
 
 
 @part
-def _start(feet, states, contact, imu, memory):
+def _start(legs, imu, memory):
     """Put the world's origin on the ground in the middle of the standing feet (or of all)."""
     R = IDENTITY
     if imu.oriented:
@@ -396,9 +409,9 @@ def _start(feet, states, contact, imu, memory):
     elif imu.moves and norm(imu.a) > 1e-6:
         R = rotation_of_tilt(scale(1.0 / norm(imu.a), imu.a))
     middle, total = (0.0, 0.0, 0.0), 0.0
-    for i in range(feet.index.shape[0]):
-        weight = max(contact[i], 1e-6)
-        middle = add_scaled(middle, weight, load3(states[i], CONTACT))
+    for i in range(legs.contact.shape[0]):
+        weight = max(legs.contact[i], 1e-6)
+        middle = add_scaled(middle, weight, load3(legs.states[i], CONTACT))
         total += weight
     store9(memory, BASE.R_WB, R)
     store3(memory, BASE.p_WB, scale(-1.0 / total, rotate(R, middle)))
@@ -407,19 +420,12 @@ def _start(feet, states, contact, imu, memory):
 
 
 @part
-def _fill_legs(tree, feet, q, v, normal, legs):
-    """Fill the feet's frames, contact points and Jacobians."""
-    forward_kinematics(tree, q, v, legs.still, legs.still, legs.bodies)
-    contact_points(feet, legs.bodies, normal, legs.states)
-    contact_jacobians(tree, feet, legs.bodies, legs.states, legs.jacobian)
-
-
-@part
 def _predict_velocity(R, R_next, imu, memory, p, dt):
     """Return the IMU's velocity by the accelerometer, world axes; keep its variance."""
     twist_v, twist_w = load3(memory, BASE.twist), load3(memory, BASE.twist + 3)
     rate = (0.0, 0.0, 0.0)
-    at_imu = rotate(R, add(twist_v, cross(twist_w, load3(p.p_BI, 0))))
+    v_BI = load3(memory, BASE.v_BI) if dt > 0.0 else add(cross(twist_w, imu.p), imu.v)
+    at_imu = rotate(R, add(twist_v, v_BI))
     if imu.moves:
         rate = subtract(rotate(R_next, imu.a), (0.0, 0.0, GRAVITY))
         before = load3(memory, BASE.rate) if memory[BASE.rate_known] > 0.5 else rate
@@ -433,12 +439,12 @@ def _predict_velocity(R, R_next, imu, memory, p, dt):
 
 
 @part
-def _solve_velocity(feet, legs, v, contact, R, imu, at_imu, memory, p):
+def _solve_velocity(legs, R, imu, at_imu, memory, p):
     """Store the twist by feet, gyro and prediction; return the weight of the feet."""
     A, b = legs.A, legs.b
     clear_equations(A, b)
-    total = _add_standing_velocities(feet, legs, v, contact, p)
-    add_point(A, b, load3(p.p_BI, 0), rotate_back(R, at_imu), 1.0 / memory[BASE.variance])
+    total = _add_standing_velocities(legs, p)
+    add_point(A, b, imu.p, subtract(rotate_back(R, at_imu), imu.v), 1.0 / memory[BASE.variance])
     weight = 1.0 / (p.gyro * p.gyro) if imu.moves else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
     add_turn(A, b, imu.w if imu.moves else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
     factorize(A, 6)
@@ -446,16 +452,17 @@ def _solve_velocity(feet, legs, v, contact, R, imu, at_imu, memory, p):
     memory[BASE.variance] = 1.0 / (1.0 / memory[BASE.variance] + total)
     store3(memory, BASE.twist, load3(b, 0))
     store3(memory, BASE.twist + 3, load3(b, 3))
+    store3(memory, BASE.v_BI, add(cross(load3(b, 3), imu.p), imu.v))
     return total
 
 
 @part
-def _correct_pose(feet, places, legs, contact, imu, memory, p, dt):
+def _correct_pose(places, legs, imu, memory, p, dt):
     """Store the pose by the places of standing feet, the IMU and the predicted one."""
     A, b, samples = legs.A, legs.b, memory[BASE.known]
     R, position = load9(memory, BASE.R_WB), load3(memory, BASE.p_WB)
     clear_equations(A, b)
-    total = _add_places(feet, places, legs, contact, R, position, p)
+    total = _add_places(places, legs, R, position, p)
     share = min(_prior_share(p.tilt_rate * dt), samples)
     prior = share / (p.orientation * p.orientation) + 1.0
     add_turn(A, b, (0.0, 0.0, 0.0), prior, (0.0, 0.0, 1.0), prior)
@@ -481,8 +488,9 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     for k in range(2 * nj):
         if not math.isfinite(row[k]):
             return False
-    q, v, contact = row[:nj], row[nj:2 * nj], row[2 * nj + 10:]
-    legs, imu = _split_work(work, tree, feet), _read_imu(row, 2 * nj, p)
+    legs = _read_legs(row, work, tree, feet)
+    forward_kinematics(tree, legs.q, legs.v, legs.still, legs.still, legs.bodies)
+    imu = _read_imu(row, 2 * nj, p, legs.bodies)
     faults = int(memory[BASE.faults])
     if not imu.oriented:
         faults |= NO_ORIENTATION if imu.moves else NO_IMU
@@ -492,8 +500,8 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
         up = (0.0, 0.0, 1.0)
         if imu.oriented:
             up = (imu.R_WB[6], imu.R_WB[7], imu.R_WB[8])
-        _fill_legs(tree, feet, q, v, up, legs)
-        _start(feet, legs.states, contact, imu, memory)
+        contact_points(feet, legs.bodies, up, legs.states)
+        _start(legs, imu, memory)
         dt = 0.0
 
     # 1 Predict; 2 velocity.
@@ -502,8 +510,9 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     mean = scale(0.5, add(twist_w, imu.w)) if imu.moves else twist_w
     R_next = compose(R, rotation_exp(scale(dt, mean)))
     at_imu = _predict_velocity(R, R_next, imu, memory, p, dt)
-    _fill_legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), legs)
-    if _solve_velocity(feet, legs, v, contact, R_next, imu, at_imu, memory, p) == 0.0:
+    contact_points(feet, legs.bodies, (R_next[6], R_next[7], R_next[8]), legs.states)
+    contact_jacobians(tree, feet, legs.bodies, legs.states, legs.jacobian)
+    if _solve_velocity(legs, R_next, imu, at_imu, memory, p) == 0.0:
         faults |= NO_STANCE
 
     # 3 Predict the pose; 4 correct it.
@@ -512,14 +521,14 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     R = compose(R, rotation_exp(scale(dt, mean)))
     position = add_scaled(position, dt, velocity)
     memory[BASE.faults] = float(faults)
-    _roll_places(feet, places, legs.states, contact, R)
+    _roll_places(places, legs, R)
     store9(memory, BASE.R_WB, R)
     store3(memory, BASE.p_WB, position)
     if not starting:
-        _correct_pose(feet, places, legs, contact, imu, memory, p, dt)
+        _correct_pose(places, legs, imu, memory, p, dt)
 
     # 5 Places.
-    stepping, slips, variance = _settle_places(feet, places, legs.states, contact, memory, p, dt)
+    stepping, slips, variance = _settle_places(places, legs, memory, p, dt)
     if slips > 0:
         memory[BASE.faults] = float(faults | SLIP)
     if not starting:

@@ -475,6 +475,10 @@ class RobotConfig:
             q[starts[model.joint_index(name)]] = value
         return model.mimics.positions(q)
 
+    def imu_link_in(self, model: RobotModel) -> str:
+        """Return the link of a model whose axes the IMU reports in: by default the base link."""
+        return self.imu_link or self.base_link or model.base_link
+
     def apply_to(self, model: RobotModel) -> RobotModel:
         """
         Check the names against a model, and return the model with this joint physics.
@@ -514,7 +518,7 @@ class RobotConfig:
                 f'robot.base_link: expected a link fixed to the root {model.base_link!r} of the '
                 f'URDF, got {self.base_link!r}, which moves against it')
         with self._key('imu_link'):
-            model.frame(self.imu_link or model.base_link)
+            model.frame(self.imu_link_in(model))
         names = self.joints or model.joint_names
         for key, listed in (('joints', names), ('passive_joints', self.passive_joints),
                             ('absent_joints', self.absent)):

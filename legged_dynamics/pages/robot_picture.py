@@ -213,7 +213,7 @@ def robot_picture(model: RobotModel, config: RobotConfig, position: np.ndarray,
     poses = body_poses(model, position)
     solids = _solids(model, urdf, poses)
     loads, fall = foot_loads(model, config.feet, poses) if config.feet else (np.zeros(0), 0.0)
-    imu = link_pose(model, poses, config.imu_link or model.base_link)
+    imu = link_pose(model, poses, config.imu_link_in(model))
     center, weight = center_of_mass(model, poses), model.total_mass * GRAVITY
     outlines = [_outline(model, poses, foot) for foot in config.feet]
     points = [np.array([pose.p for pose in poses] + [center]), *solids, *outlines]
@@ -252,7 +252,7 @@ def robot_picture(model: RobotModel, config: RobotConfig, position: np.ndarray,
               'load of each foot with the base level' if fall < 1e-3 else
               f'IT CANNOT STAND SO: the centre of mass is {fall:.3f} m outside of its feet')
     text = (f'{model.name}: {model.total_mass:.2f} kg; {stands}; x, y, z: axes of the IMU '
-            f'({config.imu_link or model.base_link}); ring: centre of mass')
+            f'({config.imu_link_in(model)}); ring: centre of mass')
     parts.append(f'<text x="200" y="{SIZE - 18}" class="title">{escape(text)}</text>')
     return _svg(len(VIEWS) * SIZE, SIZE, parts, text)
 

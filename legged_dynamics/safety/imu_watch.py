@@ -43,15 +43,13 @@ IMU = ImuCheckSettings()
 
 class ImuWatch:
     """
-    Judges the readings of one IMU, with axes ``R_BI`` in the base.
+    Judges the readings of one IMU; `up`: up in its axes by the last plausible one, or None.
 
-    ``frozen`` [s]: longest repetition, 0: any; `up`: up in base axes by the last plausible
-    reading, or None.
+    ``frozen`` [s]: longest repetition, 0: any.
     """
 
-    def __init__(self, R_BI: np.ndarray, frozen: float):
-        self._R, self._frozen = np.array(R_BI, float), frozen
-        self._lively = 0.0
+    def __init__(self, frozen: float):
+        self._frozen, self._lively = frozen, 0.0
         self.reset()
 
     def reset(self) -> None:
@@ -92,7 +90,7 @@ class ImuWatch:
         if not fault:
             up = self._mean if orientation is None else _up(orientation)
             length = float(np.linalg.norm(up))
-            self.up = self._R @ up / length if length > 0.0 else self.up
+            self.up = up / length if length > 0.0 else self.up
         return fault
 
     def _judge(self, dt: float, reading: tuple[float, ...], gyro: np.ndarray,

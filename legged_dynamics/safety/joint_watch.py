@@ -426,3 +426,65 @@ def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
     for j in np.flatnonzero(~(np.abs(velocity) <= limits[:, BELIEVED])):
         return f'{joints[j]} is said to move at {velocity[j]:.4g} /s'
     return ''
+
+
+@dataclass(frozen=True)
+class EffortCheckSettings:
+    """Settings of the comparison of measured efforts with limits and commands."""
+
+    strongest: float = 3.0  # multiple of the limit beyond which a measured effort is not possible
+    compared: float = 0.05  # part of a limit from which commands are compared
+    time: float = 0.05  # s over which they are compared
+    opposite: float = 0.5  # share of opposite signs from which on the sign is wrong
+
+
+EFFORTS = EffortCheckSettings()
+
+
+class EffortWatch:
+    """Compares measured efforts with limits and commands; ``order``: of commanded joints."""
+
+    def __init__(self, model: RobotModel, order: np.ndarray):
+        self._names, self._order = model.joint_names, order
+        self._strongest = EFFORTS.strongest * model.effort_limits
+        self._least_squares = (EFFORTS.compared * model.effort_limits[order]) ** 2
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget commands and measured efforts."""
+        self._known = np.zeros(len(self._names), bool)  # ever; others have no sensor
+        self._products = np.zeros((2, len(self._order)))
+        self._sent: np.ndarray | None = None
+        self._sent_ns = 0
+
+    def commanded(self, effort: np.ndarray) -> None:
+        """Store the commanded efforts (command order)."""
+        self._sent = effort
+
+    def check(self, stamp_ns: int, effort: np.ndarray | None) -> str:
+        """Return which efforts (model order) cannot be true, or ''; they become NaN."""
+        if effort is None:
+            return ''
+        self._known |= np.isfinite(effort)
+        odd = np.flatnonzero(self._known & ~(np.abs(effort) < self._strongest))
+        if odd.size:
+            said = ', '.join(f'{self._names[j]} = {effort[j]:.4g}' for j in odd)
+            effort[odd] = np.nan
+            return f'effort is not possible and counts as not known: {said}'
+        return '' if self._sent is None else self._compare(stamp_ns, effort, self._sent)
+
+    def _compare(self, stamp_ns: int, effort: np.ndarray, sent: np.ndarray) -> str:
+        """Return which efforts oppose what is commanded; they become NaN."""
+        passed = min(max(stamp_ns - self._sent_ns, 0) * 1e-9, EFFORTS.time)
+        self._sent_ns = stamp_ns
+        share = 1.0 - math.exp(-passed / EFFORTS.time)
+        both = np.array([effort[self._order] * sent, sent * sent])
+        self._products += share * (np.nan_to_num(both) - self._products)
+        product, square = self._products
+        odd = self._order[(square > self._least_squares) & (product < -EFFORTS.opposite * square)]
+        if not odd.size:
+            return ''
+        effort[odd] = np.nan
+        names = ', '.join(self._names[j] for j in odd)
+        return (f'effort has the opposite sign of what is commanded, and counts as not known: '
+                f'{names}')

@@ -130,9 +130,7 @@ class ClimbingPlant(Hardware):
         own = ClimberSettings.from_checked(found)
         settings = StickybotSettings.from_parameters(
             {key: value for key, value in found.items() if not key.startswith('simulation.')})
-        config = RobotConfig.from_parameters(
-            {key: value for key, value in parameters.items()
-             if key.startswith(('robot.', 'noise.'))})
+        config = RobotConfig.from_parameters(parameters)
         climber = settings.model()
         limbs = LimbJoints(climber)
         joints = config.joints or limbs.names

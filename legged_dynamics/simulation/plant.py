@@ -175,7 +175,7 @@ class Plant(Hardware):
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
         """
-        Build from dotted parameter names, as a node holds them, and a URDF's text.
+        Build from dotted parameter names, as a node holds them, and check against a URDF.
 
         Parameters
         ----------
@@ -184,24 +184,17 @@ class Plant(Hardware):
         urdf : str
             URDF as text.
 
-        Returns
-        -------
-        Plant
-            Checked against the URDF.
-
         Raises
         ------
         ConfigurationError
             When a key is missing, of the wrong length, or a setting is out of range.
 
         """
-        config = RobotConfig.from_parameters(
-            {key: value for key, value in parameters.items()
-             if key.startswith(('robot.', 'noise.'))})
+        config = RobotConfig.from_parameters(parameters)
         found = checked(parameters, SETTINGS)
         model = RobotModel.from_xml(urdf)
         config = replace(config, base_link=config.base_link or model.base_link,
-                         imu_link=config.imu_link or config.base_link or model.base_link,
+                         imu_link=config.imu_link_in(model),
                          joints=config.joints or model.joint_names)
         _check_plant(model, config)
         settings = vars(WalkerSettings.from_checked(found)).copy()
@@ -448,7 +441,7 @@ def _physics_text(model: RobotModel, config: RobotConfig) -> str:
         body, pose = model.frame(joint.parent)
         joints.append(replace(joint, parent=names[body], mimic=None,
                               placement=to_link[body] @ pose @ joint.placement))
-    for name in dict.fromkeys([base, config.imu_link or model.base_link,
+    for name in dict.fromkeys([base, config.imu_link_in(model),
                                *(foot.link for foot in config.feet)]):
         if name in links:
             continue

@@ -284,7 +284,7 @@ class ViewNode(Component):
         model = config.apply_to(robot.model)
         self._read = SampleReader(robot.model, config)
         self._forces = ForcesReader(tuple(foot.link for foot in config.feet))
-        self._mount = model.frame(config.imu_link or model.base_link)
+        self._mount = model.frame(config.imu_link_in(model))
         self._rotation, self._base = np.eye(3), model.base_link
         self.wrong = 'waiting for joint_states'
 

@@ -65,11 +65,16 @@ def test_leg_odometry_takes_an_imu_through_joints(link):
     scene = Scene(model, config, seed=3)
     there = replace(config, imu_link=link)
     on_base, moving, naive = (LegOdometry(model, of) for of in (config, there, config))
-    up = [False] * 4
-    for k in range(20):
+    up, change = [False] * 4, []
+    for k in range(100):
         sample = reading(scene, link, k)
         a = on_base.update(scene.measurement(k), up)
         b, c = moving.update(sample, up), naive.update(sample, up)
+        change.append([each.rotation @ each.twist[:3] for each in (a, b)])
     np.testing.assert_allclose(b.rotation, a.rotation, atol=1e-6)
     np.testing.assert_allclose(b.twist[3:], a.twist[3:], atol=1e-4)
     assert np.abs(c.twist[3:] - a.twist[3:]).max() > 0.1
+    # By the accelerometer alone, which the joints' motion accelerates as well.
+    change = np.array(change) - change[0]
+    assert np.abs(change[:, 0]).max() > 0.05
+    np.testing.assert_allclose(change[:, 1], change[:, 0], atol=0.01)

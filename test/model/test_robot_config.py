@@ -46,6 +46,13 @@ def test_an_imu_may_be_on_any_link_for_those_who_can_use_it():
         config.require_fixed_imu(model, 'odometry')
 
 
+def test_an_imu_sits_on_the_base_link_unless_a_link_is_stated():
+    model = RobotModel.from_urdf(TWO_LEGS)
+    for stated, link in (({'robot.imu_link': 'l_shank'}, 'l_shank'),
+                         ({'robot.base_link': 'imu'}, 'imu'), ({}, 'base')):
+        assert RobotConfig.from_parameters(stated).imu_link_in(model) == link
+
+
 @pytest.mark.parametrize('path', sorted((CONFIG / 'robots').glob('*_class.yaml')),
                          ids=lambda p: p.stem)
 def test_shipped_robots_fit_their_urdf(path):

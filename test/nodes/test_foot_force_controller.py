@@ -102,15 +102,14 @@ def test_efforts_were_within_the_limits_at_all_times(robot):
     assert (np.abs(commands) <= LIMITS).all()
 
 
-def test_without_the_imu_the_legs_hold_the_body_for_a_while(robot, monkeypatch):
-    imu = robot.simulator.component.imu
-    monkeypatch.setattr(imu, 'send', lambda *sample: None)
+def test_without_the_imu_the_legs_hold_the_body_for_a_while(robot):
+    robot.bus.pulled.add('/imu/data')
     robot.run(0.4)
     level, text = robot.status()['forces']
     assert level == WARN
     assert 'no IMU reading: the body is held by the legs alone' in text
     assert robot.stands()
-    monkeypatch.undo()
+    robot.bus.pulled.clear()
     robot.run(0.8)
     assert robot.stands()
     assert robot.status()['forces'] == (OK, 'holds the body')
@@ -160,18 +159,18 @@ def test_activated_anew_it_holds_the_pose_it_then_has(robot):
     assert robot.status()['forces'] == (OK, 'holds the body')
 
 
-def test_a_pushed_robot_comes_back_and_one_that_falls_is_let_go(robot, monkeypatch):
+def test_a_pushed_robot_comes_back_and_one_that_falls_is_let_go(robot):
     robot.robot.data.qvel[:2] = 0.2, -0.1
     robot.run(1.0)
     assert robot.stands()
     assert robot.status()['forces'][0] == OK
-    monkeypatch.setattr(robot.simulator.component.imu, 'send', lambda *sample: None)
+    robot.bus.pulled.add('/imu/data')
     robot.run(0.7)
     assert robot.status()['forces'] == (
         ERROR, 'let go: no IMU reading for too long; activate the node again')
     robot.run(0.2)
     assert robot.host.component.efforts.state is GuardState.DAMPING
-    monkeypatch.undo()      # too late: who has fallen is set up by somebody
+    robot.bus.pulled.clear()        # too late: who has fallen is set up by somebody
     robot.run(2.0)
     assert robot.status()['forces'][0] == ERROR
     level, text = robot.status()['control']

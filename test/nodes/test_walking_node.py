@@ -30,7 +30,7 @@ class Walk(ClosedLoop):
         self.velocity = self.hand.create_publisher(DIALECT.message(TWIST), '/cmd_vel', qos)
         self.node = self.host.component
 
-    def go(self, seconds, ahead=0.0, left=0.0, turning=0.0, late=None):
+    def go(self, seconds, ahead=0.0, left=0.0, turning=0.0, late=None, each=0.1):
         def say():
             message = DIALECT.message(TWIST)()
             if late is not None:
@@ -39,7 +39,7 @@ class Walk(ClosedLoop):
             message.twist.linear.x, message.twist.linear.y = ahead, left
             message.twist.angular.z = turning
             self.velocity.publish(message)
-        self.run(seconds, act=say)
+        self.run(seconds, each, say)
 
     def change(self, **values):
         return self.host.node.set_parameters_atomically([
@@ -80,12 +80,11 @@ def test_a_velocity_that_is_not_finite_is_ignored_and_said(walk):
 
 
 def test_a_robot_that_stands_does_not_set_off_without_its_imu(walk):
-    imu = walk.simulator.component.imu
-    send, imu.send = imu.send, lambda *sample: None
+    walk.bus.pulled.add('/imu/data')
     walk.go(0.3, ahead=0.3)
     assert walk.node.mode() == 'holds'
     walk.node.walk.request('stand')
-    imu.send = send
+    walk.bus.pulled.clear()
     walk.run(0.1)
     assert walk.node.mode() == 'holds'
 
@@ -123,20 +122,23 @@ def test_commands_beyond_what_was_tried_are_slowed_down_and_said(walk):
 
 
 @pytest.mark.slow
-def test_a_walking_robot_takes_another_gait_once_it_stands(walk, monkeypatch):
-    walker, taken = walk.node.walk.walker, []
-    configure = walker.configure
-    monkeypatch.setattr(walker, 'configure', lambda settings: (taken.append(walker.walking),
-                                                               configure(settings)))
+def test_a_walking_robot_takes_another_gait_once_it_stands(walk):
+    walker = walk.node.walk.walker
     walk.go(1.0, ahead=0.4)
     assert walk.change(gait='crawl').successful and walk.change(walking__speed=0.09).successful
     assert walk.change(walking__clearance=0.2).successful
     assert walker.settings.gait == 'trot' and walker.settings.clearance == 0.17
     assert walker.settings.speed == 0.09        # at once
     assert 'crawl: the robot stops first' in walk.node.walk._waiting
-    walk.go(4.0, ahead=0.4)
+    for _ in range(2000):       # to the sample that brings it
+        before = walker.walking
+        walk.go(0.002, ahead=0.4, each=0.002)
+        if walker.settings.gait == 'crawl':
+            break
+    assert not before
+    walk.go(2.0, ahead=0.4)
     assert not walk.robot.fallen and walk.node.mode() == 'walks'
-    assert walker.settings.gait == 'crawl' and taken == [False]
+    assert walker.settings.gait == 'crawl'
     assert walker.settings.clearance == 0.2
     assert np.hypot(*walker.velocity[:2]) == pytest.approx(0.09)
     walk.change(gait='trot', walking__speed=0.0, walking__clearance=0.17)

@@ -3,11 +3,11 @@
 """The simulated robot moved by its workspace controller, node to node on the in-process bus."""
 import numpy as np
 import pytest
+from closed_loop import Cables
 from loopback_robot import DIALECT, FEET, ROBOT, URDF
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
@@ -28,7 +28,7 @@ class Standing:
     """A robot that stands, taken over by the node."""
 
     def __init__(self, **more):
-        self.bus = LoopbackBus()
+        self.bus = Cables()
         values = {**read_parameter_file(ROBOT), 'robot_description': str(URDF), **more}
         self.robot = self.bus.host(SimulatedRobotNode, parameters={
             **values, 'schedule': 'stand 100'}).component
@@ -178,19 +178,18 @@ def test_gains_change_at_run_time_but_only_to_what_goes_together(standing):
 
 
 def test_moments_without_imu_do_not_add_up(standing):
-    imu, before = standing.robot.imu, standing.node.lost
-    send = imu.send
+    before = standing.node.lost
     for _ in range(3):
-        imu.send = lambda *sample: None
+        standing.bus.pulled.add('/imu/data')
         standing.run(0.1)
         assert 'no IMU reading' in standing.status('body')[1]
-        imu.send = send
+        standing.bus.pulled.clear()
         standing.run(0.4)
     assert standing.node.lost == before == '' and np.abs(standing.error()[:3]).max() < 0.02
 
 
 def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standing):
-    send, standing.robot.imu.send = standing.robot.imu.send, lambda *sample: None
+    standing.bus.pulled.add('/imu/data')
     standing.run(0.2)
     level, text = standing.status('body')
     assert level == WARN and 'no IMU reading' in text
@@ -203,7 +202,7 @@ def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standi
     standing.go(DOWN)
     standing.run(0.01)
     assert 'not under control' in standing.node.judge(standing.bus.now_ns)['targets'][1]
-    standing.robot.imu.send = send
+    standing.bus.pulled.clear()
     standing.run(0.1)
     assert standing.status('body')[0] == ERROR
     standing.host.component.deactivate()
@@ -214,12 +213,11 @@ def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standi
 def test_after_a_gap_of_its_sensors_the_body_is_held_where_it_is_found():
     """Where it was before is not known to be right, and nor is what was asked of it there."""
     standing = Standing()
-    joints = standing.robot.joint_states
     standing.go(DOWN)
     standing.run(0.3)
-    send, joints.send = joints.send, lambda *sample: None
+    standing.bus.pulled.add('/joint_states')
     standing.run(0.15)
-    joints.send = send
+    standing.bus.pulled.clear()
     standing.run(0.1)
     goal = standing.node.targets.reference.goal.position
     assert np.abs(goal - standing.node.state.position).max() < 0.01

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """What joint states, IMU readings and stamps can be true, and what cannot."""
+import itertools
 import math
 
 import numpy as np
@@ -17,6 +18,7 @@ from legged_dynamics.safety.joint_watch import (
     LOWER,
     TOLERANCE,
     UPPER,
+    EffortWatch,
     JointWatch,
     check_controllers,
     disagreement,
@@ -232,11 +234,23 @@ def test_velocities_that_come_late_are_no_drift(late):
     assert not joints.run(5000, held_back)
 
 
+def test_efforts_that_never_came_are_no_fault_and_hide_none_of_the_others():
+    """As of a joint that follows another one, or one without a sensor."""
+    watch, nothing, stamps = EffortWatch(MODEL, np.arange(12)), np.nan, itertools.count(0, STEP)
+    watch.commanded(np.full(12, 10.0))
+
+    def said(*first):
+        return watch.check(next(stamps), np.append(first, [10.0] * (12 - len(first))))
+    assert not any(said(nothing) for _ in range(100))
+    assert [said(nothing, -10.0) for _ in range(100)][-1].endswith(f': {MODEL.joint_names[1]}')
+    assert said(nothing, 10.0, nothing).endswith(f': {MODEL.joint_names[2]} = nan')
+
+
 class Imu:
     """A base that rolls and pitches, with gyro, accelerometer and orientation that agree."""
 
     def __init__(self, orientation=True, rate=2.0):
-        self.watch, self.k = ImuWatch(np.eye(3), 0.03), 0
+        self.watch, self.k = ImuWatch(0.03), 0
         self.random, self.orientation, self.rate = np.random.default_rng(2), orientation, rate
         self.R = np.eye(3)
 

@@ -1,15 +1,14 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Which nodes need not compile any more, and what of the kept kernels is deleted."""
+import sqlite3
 import subprocess
 import sys
-import time
-from types import SimpleNamespace
 
 import pytest
 
 from legged_dynamics import cli
-from legged_dynamics.spatial import kernel_cache, kernel_store
+from legged_dynamics.spatial import kernel_cache
 from legged_dynamics.spatial import kernel_cache as kernel_state
 from legged_dynamics.spatial.kernel_store import KernelStore
 
@@ -68,11 +67,11 @@ def test_the_digest_is_of_the_kernels_and_of_what_they_call(monkeypatch, tmp_pat
     assert kernel_state.kernels_digest.__wrapped__() != before
 
 
-def test_only_what_nobody_uses_is_pruned(folder, monkeypatch):
+def test_only_what_nobody_uses_is_pruned(folder):
     store = KernelStore(folder / 'kernels.sqlite')
-    with monkeypatch.context() as past:
-        past.setattr(kernel_store, 'time', SimpleNamespace(time=lambda: time.time() - 31 * 86400))
-        store.put('a', 'old', b'0' * 1000)
+    store.put('a', 'old', b'0' * 1000)
+    with sqlite3.connect(folder / 'kernels.sqlite') as rows:
+        rows.execute('UPDATE kernels SET used = used - 31 * 86400')
     store.put('b', 'new', b'0' * 1000)
     for name in ('legged_dynamics.of.another.version-1', 'somebody.else'):
         (folder / name).mkdir()

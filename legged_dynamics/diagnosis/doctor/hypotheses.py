@@ -383,7 +383,7 @@ def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
                 kind, text = 'imu_axes', "The IMU's axes are mixed up into a left-handed set"
             yield Hypothesis(kind, ('imu',), f"{text}: the IMU link's x, y, z are its {axes}.",
                              turned, PRIOR.single + (0.0 if proper else PRIOR.unusual))
-    here = config.imu_link or config.base_link or model.base_link
+    here = config.imu_link_in(model)
     mine = model.frame(here).pose
     for link, frame in model.frames.items():
         if frame.body == 0 and link != here and not (

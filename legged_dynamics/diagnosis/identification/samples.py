@@ -413,7 +413,7 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
     nearest = np.searchsorted(signals.imu_time, signals.time + c.imu_delay).clip(
         0, len(signals.imu_time) - 1)
     reported = c.reported_up(signals.orientation[nearest])
-    mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
+    mount = model.frame(config.imu_link_in(model)).pose
     w, a = c.imu(at(signals.gyro), at(signals.accelerometer), reported)
     alpha = c.imu(at(signals.gyro_rate), np.zeros((n, 3)))[0] + np.asarray(c.gyro_bias)
     w, alpha, a = (x @ mount.R.T for x in (w, alpha, a))

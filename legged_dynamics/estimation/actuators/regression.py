@@ -75,7 +75,7 @@ class Regression:
         joints = np.zeros((nf, nj + 1), np.int64)
         for i, own in enumerate(parameters.legs):
             joints[i, 0], joints[i, 1:1 + len(own)] = len(own), own
-        mount = model.frame(config.imu_link or config.base_link or model.base_link)
+        mount = model.frame(config.imu_link_in(model))
         constants = np.zeros(CONSTANT.size)
         for name, at in CONSTANT._asdict().items():
             if hasattr(settings, name):

@@ -234,10 +234,11 @@ def equation_covariance(robot, layout, settings, row, vectors, tracking, n):
             slow = (doubted + settings.offset_share ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
-            rough = (friction * rest / (STUCK * FRICTION_SPEED) * robot.stated_noise[j]) ** 2
-            S[r, r] += (robot.effort_variance[j] + rough + stuck + slow * fewer
-                        + settings.brief_doubt * doubted)
-            slow_noise[r, r] += share * (robot.effort_variance[j] + rough) + slow + stuck
+            # Friction's slope over velocity takes the noise of that into the equation.
+            slope = friction * rest / (STUCK * FRICTION_SPEED)
+            white = robot.effort_variance[j] + (slope * robot.stated_noise[j]) ** 2
+            S[r, r] += white + stuck + slow * fewer + settings.brief_doubt * doubted
+            slow_noise[r, r] += share * white + slow + stuck
             steady[0, r] += slow + stuck
             steady[1, r] += WANDER * share * robot.effort_variance[j]
         else:

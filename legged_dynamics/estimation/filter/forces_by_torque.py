@@ -454,7 +454,7 @@ def add_variance_within_ticks(feet, settings, process_noise, probability, impact
 @part
 def interpolate_sample(previous, contact, coordinates):
     """
-    Replace the last tick's forces and contact by those of the sample between two ticks.
+    Replace a tick's forces and contact by those of the sample between it and the last tick.
 
     Forces are means over a tick, so two of them lie evenly about that sample.
     """
@@ -467,8 +467,9 @@ def interpolate_sample(previous, contact, coordinates):
             previous.contact[i] = contact.flag[i]
             previous.probability[i] = contact.probability[i]
     for k in range(nc):
-        previous.forces[k], coordinates[k] = coordinates[k], 0.5 * (
-            previous.forces[k] + coordinates[k])
+        newest = coordinates[k]
+        coordinates[k] = 0.5 * (previous.forces[k] + newest)
+        previous.forces[k] = newest
     for i in range(nf):
         previous.contact[i], contact.flag[i] = contact.flag[i], previous.contact[i]
         previous.probability[i], contact.probability[i] = (

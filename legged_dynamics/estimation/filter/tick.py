@@ -17,21 +17,12 @@ from legged_dynamics.dynamics.jacobians import (
     contact_points,
     move_to_lowest_edge,
 )
-from legged_dynamics.dynamics.kinematics import (
-    ACCELERATION,
-    ALPHA,
-    FORCE,
-    OMEGA,
-    POSITION,
-    ROTATION,
-    VELOCITY,
-    forward_kinematics,
-)
+from legged_dynamics.dynamics.kinematics import FORCE, forward_kinematics, frame_motion
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.estimation.attitude import (
     advance_tilt,
-    rotation_from_mount,
+    rotation_from_imu,
     rotation_of_tilt,
     slopes,
 )
@@ -68,7 +59,6 @@ from legged_dynamics.estimation.push import external_jacobian, write_link_wrench
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
-    compose,
     cross,
     load3,
     load9,
@@ -138,12 +128,7 @@ def _imu_mount(tree, row, layout, settings, accel, base, bodies):
     for k in range(9):
         base[k] = 0.0
     forward_kinematics(tree, row[layout.position:], row[layout.velocity:], accel, base, bodies)
-    body = bodies[settings.imu_body]
-    R, w, alpha = load9(body, ROTATION), load3(body, OMEGA), load3(body, ALPHA)
-    arm = rotate(R, p)
-    v = add(load3(body, VELOCITY), cross(w, arm))
-    a = add(load3(body, ACCELERATION), add(cross(alpha, arm), cross(w, cross(w, arm))))
-    return compose(R, R_BI), add(load3(body, POSITION), arm), w, alpha, v, a
+    return frame_motion(bodies[settings.imu_body], R_BI, p)
 
 
 @part
@@ -256,7 +241,7 @@ def _orient(now, layout, R_BI, base, imu, memory, dt):
     at = layout.orientation
     oriented = imu and math.isfinite(now[at] + now[at + 1] + now[at + 2] + now[at + 3])
     if oriented:
-        R_WB = rotation_from_mount(now, at, R_BI)
+        R_WB = rotation_from_imu(now, at, R_BI)
         store3(memory.tilt, TILT.up, (R_WB[6], R_WB[7], R_WB[8]))
         memory.tilt[TILT.known] = 1.0
     else:

@@ -134,15 +134,15 @@ def smoothed(values: np.ndarray, dt: float, noise: np.ndarray,
     return mean, np.sqrt((weight @ (variance + (signal - mean) ** 2)).clip(0.0))
 
 
-def without_pose_noise(values: np.ndarray, dt: float, cutoff: float, rate: float,
-                       white: float) -> tuple[np.ndarray, np.ndarray]:
+def without_pose_noise(values: np.ndarray, dt: float, cutoff: float, rate: float, white: float,
+                       longest: int = POSE_NOISE.longest) -> tuple[np.ndarray, np.ndarray]:
     """
     Return force components without pose noise, and their deviations, (n, k) each.
 
     Over the weight; NaN, with deviation 0, where the noise is negligible. ``rate``: sqrt(g
     / l); ``white`` [1/Hz]: two-sided density of further white force noise.
     """
-    n, size = len(values), min(len(values), POSE_NOISE.longest)
+    n, size = len(values), min(len(values), longest)
     # Blocks of a long recording overlap by half, and are faded into each other.
     starts = sorted({*range(0, n - size, max(size // 2, 1)), n - size})
     fade = np.minimum(np.arange(1, size + 1), np.arange(size, 0, -1))[:, None].astype(float)

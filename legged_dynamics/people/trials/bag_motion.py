@@ -128,7 +128,7 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                                   'give an odometry topic with --odom'))
     start = max(whole[0].stamp_ns, int(base.stamp_ns.values[0]) if odometry else 0)
     time = _seconds([m.stamp_ns for m in whole], start)
-    mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
+    mount = model.frame(config.imu_link_in(model)).pose
     if odometry:
         both, position, xyzw = _base_at(base, time, start, f'{bag.path}: {imu} and {odometry}')
         whole = [m for m, inside in zip(whole, both) if inside]

@@ -131,7 +131,7 @@ def residual_bands(analysis: Analysis) -> tuple[float, float]:
         return np.nan, np.nan
     velocity = noise.of_joints('velocity', model, config.joints)
     mass = CompositeBody(model)
-    imu = model.frame(config.imu_link or model.base_link)
+    imu = model.frame(config.imu_link_in(model))
     place = imu.pose.p if imu.body == 0 else np.zeros(3)
     rate = np.sqrt(2.0) / series.period
     covariance = np.zeros((6, 6))

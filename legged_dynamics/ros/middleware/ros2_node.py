@@ -435,7 +435,8 @@ class _ComponentNode(LifecycleNode):
     def _look_for_same_name(self) -> None:
         """Say once when another node has this node's name: requests reach either of them."""
         self.destroy_timer(self._name_timer)
-        count = self.get_node_names_and_namespaces().count((self.get_name(), self.get_namespace()))
+        own = (self.get_name(), self.get_namespace())
+        count = self.get_node_names_and_namespaces().count(own)
         if count > 1:
             self.get_logger().warning(
                 f'{count} nodes are called {self.get_fully_qualified_name()}: parameters and '

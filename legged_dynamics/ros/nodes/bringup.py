@@ -142,7 +142,7 @@ def controllers_text(config: RobotConfig, model: RobotModel) -> str:
     made = yaml.safe_load(shipped.read_text(encoding='utf-8'))
     made['/**/effort_controller']['ros__parameters']['joints'] = list(_joints(config, model))
     made['/**/imu_sensor_broadcaster']['ros__parameters'] = {
-        'sensor_name': IMU, 'frame_id': config.imu_link or model.base_link}
+        'sensor_name': IMU, 'frame_id': config.imu_link_in(model)}
     return f'# Made by legged_dynamics for {model.name}.\n{yaml.safe_dump(made)}'
 
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
-from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.ros.middleware.protocol import Component, Diagnosed
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
 from legged_dynamics.ros.nodes.input_screen import InputScreen
@@ -95,7 +94,7 @@ class EffortOutput(Diagnosed):
                  settled: Callable[[], bool] = lambda: True):
         self._common, self._failed, self._settled = common, failed, settled
         self.guard: EffortGuard | None = None
-        self.released = self._spoke = False
+        self.released = self._has_spoken = False
         self._shutdown = Shutdown(common.now, LONGEST_SHUTDOWN_NS)
 
     @property
@@ -111,10 +110,10 @@ class EffortOutput(Diagnosed):
         self._monitor = InputMonitor('control', round(common.parameters['input_timeout'] * 1e9))
         self._limited: tuple[str, ...] = ()
         self._applied_ns = self._count = 0
-        self._sending, self._why, self._fault = False, '', ''
+        self._sending, self._callback_fault, self._told_fault = False, '', ''
         self.guard, self.screen = None, InputScreen(common.now)     # type: ignore[arg-type]
         self.commands = EffortPublisher(common)
-        self._report, self._after = SafetyReport(common, 'guard'), WatchdogMonitor(common)
+        self._report, self._watchdog = SafetyReport(common, 'guard'), WatchdogMonitor(common)
         self.owner = ''
         common.endpoints.timer(WATCH_PERIOD, self._watch)
 
@@ -156,13 +155,10 @@ class EffortOutput(Diagnosed):
         self._names = self.commanded_joints(model)
         self._order = np.array([model.joint_index(name) for name in self._names])
         self._effort = np.zeros(model.n_joints)
-        imu = common.config.imu_link or model.base_link
-        standing = body_poses(model, common.config.nominal_in(model))
-        # What legs say of the base says nothing of an IMU that moves against it.
         self.screen.build(
-            model, self._order, guard, link_pose(model, standing, imu).R,
+            model, self._order, guard, common.config.imu_link_in(model),
             common.parameters['safety.frozen'], [foot.link for foot in common.config.feet],
-            common.parameters['safety.stance_turn'] if model.frame(imu).body == 0 else 0.0)
+            common.parameters['safety.stance_turn'])
         self.guard = guard
         if self.input.listening:
             self._arm()
@@ -209,13 +205,13 @@ class EffortOutput(Diagnosed):
 
     def fault(self, error: Exception) -> None:
         """Report a failed callback in the diagnostics, and let the guard bridge it."""
-        self._why = f'{type(error).__name__}: {error}'
-        self._monitor.refused(self._common.now(), self._why)
+        self._callback_fault = f'{type(error).__name__}: {error}'
+        self._monitor.refused(self._common.now(), self._callback_fault)
         self._answer_without_measurement()
 
     def _arm(self) -> None:
         """Wait for the first usable command."""
-        self._sending, self._why = False, ''
+        self._sending, self._callback_fault = False, ''
         self._shutdown.reset()
         self.released = False
         self.screen.reset()
@@ -226,7 +222,7 @@ class EffortOutput(Diagnosed):
 
     def ready(self) -> bool:
         """Return whether to answer a measurement; False while disarmed by the description."""
-        self._why, self._spoke = '', False
+        self._callback_fault, self._has_spoken = '', False
         fault = self.input.description.fault
         if self.state is GuardState.ARMED and fault:
             self._monitor.refused(self._common.now(), fault)
@@ -247,7 +243,7 @@ class EffortOutput(Diagnosed):
             now, None if command is None else command[self._order],
             self.screen.age(measurement.stamp_ns), measured,
             STOPPING if self.released else why if command is None else '')
-        self._spoke = self._let_out(now, guarded)
+        self._has_spoken = self._let_out(now, guarded)
         if guarded.state.silent:
             return None
         self._effort[self._order] = guarded.effort
@@ -255,7 +251,7 @@ class EffortOutput(Diagnosed):
 
     def answer(self, feet: Sequence[str] = (), grips: Sequence[float] = ()) -> Commands | None:
         """Return the last command as names and values, joints then feet, or None."""
-        return ((*self._names, *feet), [*self._sent, *grips]) if self._spoke else None
+        return ((*self._names, *feet), [*self._sent, *grips]) if self._has_spoken else None
 
     def _watch(self) -> None:
         """Act when no joint states arrive, and say what is done."""
@@ -273,8 +269,8 @@ class EffortOutput(Diagnosed):
         if self.guard is None or not self.input.listening or not self._sending:
             return
         now = self._common.now()
-        self._let_out(now, self.guard.apply(
-            now, None if command is None else command[self._order], why=self._why, foreseen=True))
+        effort = None if command is None else command[self._order]
+        self._let_out(now, self.guard.apply(now, effort, why=self._callback_fault, foreseen=True))
         self._failed()
 
     def _let_out(self, now: int, guarded: GuardedEffort) -> bool:
@@ -296,13 +292,13 @@ class EffortOutput(Diagnosed):
     def _tell(self, now: int, fault: str | None = None) -> None:
         """Publish the guard's status when it has changed, or is due."""
         guard = self.guard
-        self._fault = self._fault if fault is None else fault
-        if guard is None or not self._report.due(now, guard.state.name, self._fault):
+        self._told_fault = self._told_fault if fault is None else fault
+        if guard is None or not self._report.due(now, guard.state.name, self._told_fault):
             return
-        why = self._fault or guard.cause
+        why = self._told_fault or guard.cause
         level = ('OK' if not why else 'ERROR' if guard.state.released else 'WARN')
         self._report.publish(level, f'{guard.state.value}: {why}' if why else guard.state.value, {
-            'state': guard.state.name.lower(), 'fault': self._fault, 'cause': guard.cause,
+            'state': guard.state.name.lower(), 'fault': self._told_fault, 'cause': guard.cause,
             'joint_states': guard.suspect, 'at a limit': ', '.join(self._limited),
             'identity': self.owner, 'sent': self._count,
             'largest effort': self._share(guard)})
@@ -322,7 +318,7 @@ class EffortOutput(Diagnosed):
         """Judge inputs, control and the receiver of the efforts."""
         inputs = self.input
         return (inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
-                | self._after.judge(now))
+                | self._watchdog.judge(now))
 
     def _judge_control(self, now: int) -> tuple[str, str]:
         guard = self.guard

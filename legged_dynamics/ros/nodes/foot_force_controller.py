@@ -81,7 +81,7 @@ class EstimatedForceMap:
     def build(self, model: RobotModel) -> None:
         """Use a robot from now on."""
         self._map = ConstrainedForceMap(model, self._feet)
-        self._mount = model.frame(self._config.imu_link or model.base_link)
+        self._mount = model.frame(self._config.imu_link_in(model))
         self._map.compute(self._config.nominal_in(model), np.zeros(model.nv))       # compiles
 
     def take(self, measurement: Measurement, reaction: GroundReaction) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.estimation.sensor_stream import Sample, Verdict
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import ImuSample, JointSample
@@ -16,22 +16,9 @@ from legged_dynamics.ros.nodes.robot_component import SteadyClock
 from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.effort_guard import GuardState
 from legged_dynamics.safety.imu_watch import ImuWatch
-from legged_dynamics.safety.joint_watch import disagreement, first_state
+from legged_dynamics.safety.joint_watch import EffortWatch, disagreement, first_state
 from legged_dynamics.safety.sample_age import EffortEcho, StampClock
 from legged_dynamics.safety.stance_watch import StanceWatch
-
-
-@dataclass(frozen=True)
-class EffortCheckSettings:
-    """Settings of the comparison of measured efforts with limits and commands."""
-
-    strongest: float = 3.0  # multiple of the limit beyond which a measured effort is not possible
-    compared: float = 0.05  # part of a limit from which commands are compared
-    time: float = 0.05  # s over which they are compared
-    opposite: float = 0.5  # share of opposite signs from which on the sign is wrong
-
-
-EFFORTS = EffortCheckSettings()
 
 
 class InputScreen:
@@ -49,22 +36,22 @@ class InputScreen:
         self._disagreement = ''
         self.stance: Sequence[bool] | None = None
 
-    def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, R_BI: np.ndarray,
+    def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, imu: str,
               frozen: float, feet: Sequence[str] = (), turn: float = 0.0) -> None:
         """
         Judge the sensors of a robot from now on.
 
-        ``order``: model indices of commanded joints; ``R_BI``: IMU to base axes; ``frozen`` [s]
+        ``order``: model indices of commanded joints; ``imu``: link of the IMU; ``frozen`` [s]
         and ``turn`` [rad/s] as `safety.frozen` and `safety.stance_turn`.
         """
         self._model, self._order = model, order
-        self._imu = ImuWatch(R_BI, frozen)
-        self._strongest = EFFORTS.strongest * model.effort_limits
-        self._feet = StanceWatch(model, feet, turn, R_BI)
-        if feet:        # its kernel is compiled now
-            self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))
-        self._least_squares = (EFFORTS.compared * model.effort_limits) ** 2
-        self._sent: np.ndarray | None = None
+        self._imu, self._imu_link, mount = ImuWatch(frozen), imu, model.frame(imu)
+        self._imu_moves = mount.body > 0
+        self._R_BI = None if self._imu_moves else mount.pose.R      # None: not known yet
+        # What legs say of the base says nothing of an IMU that moves against it.
+        self._feet = StanceWatch(model, feet, 0.0 if self._imu_moves else turn, self._R_BI)
+        self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))    # compiled now
+        self._efforts = EffortWatch(model, order)
         self.echo = EffortEcho(model.effort_limits[order])
         self._names, self._guard = [], guard
         self.reset()
@@ -79,13 +66,12 @@ class InputScreen:
         if self._guard is not None:
             self._imu.reset()
             self._feet.reset()
+            self._efforts.reset()
             self.echo.reset()
-            self._products = np.zeros((2, len(self._order)))
-            self._sent, self._sent_ns = None, 0
 
     def commanded(self, effort: np.ndarray) -> None:
         """Store the commanded efforts (command order), to compare measured ones with."""
-        self._sent = effort
+        self._efforts.commanded(effort)
         self.echo.commanded(self._steady(), effort)
 
     def age(self, stamp_ns: int) -> int:
@@ -99,8 +85,11 @@ class InputScreen:
         if isinstance(sample, JointSample):
             fault = self._joints(sample)
             if not fault:
+                if self._imu_moves:
+                    poses = frame_poses(self._model, sample.position, (self._imu_link,))
+                    self._R_BI = poses[self._imu_link].R
                 self._feet.joints(sample.stamp_ns, sample.position, self.stance)
-            return Verdict(not fault, fault or self._effort(sample) or self._signs(sample)
+            return Verdict(not fault, fault or self._efforts.check(sample.stamp_ns, sample.effort)
                            or self.echo.note or self._feet.foot_note)
         fault = self._imu_reading(sample) if isinstance(sample, ImuSample) else ''
         return Verdict(not fault, fault)
@@ -135,36 +124,6 @@ class InputScreen:
         if self._guard is not None:
             self._guard.doubt(why.removeprefix('joint_states: '))
 
-    def _effort(self, sample: JointSample) -> str:
-        """Return which measured efforts cannot be true, or an empty string; they become NaN."""
-        effort = sample.effort
-        if effort is None or (np.abs(effort) < self._strongest).all():
-            return ''
-        odd = np.flatnonzero(~(np.abs(effort) < self._strongest))
-        said = ', '.join(f'{self._model.joint_names[j]} = {effort[j]:.4g}' for j in odd)
-        effort[odd] = np.nan
-        return f'effort is not possible and counts as not known: {said}'
-
-    def _signs(self, sample: JointSample) -> str:
-        """Return which measured efforts oppose what is commanded; they become NaN."""
-        if self._sent is None or sample.effort is None:
-            return ''
-        passed = min(max(sample.stamp_ns - self._sent_ns, 0) * 1e-9, EFFORTS.time)
-        self._sent_ns = sample.stamp_ns
-        measured = sample.effort[self._order]
-        share = 1.0 - math.exp(-passed / EFFORTS.time)
-        both = np.array([measured * self._sent, self._sent * self._sent])
-        self._products += share * (np.nan_to_num(both) - self._products)
-        product, square = self._products
-        odd = np.flatnonzero((square > self._least_squares[self._order])
-                             & (product < -EFFORTS.opposite * square))
-        if not odd.size:
-            return ''
-        sample.effort[self._order[odd]] = np.nan
-        names = ', '.join(self._model.joint_names[j] for j in self._order[odd])
-        return (f'effort has the opposite sign of what is commanded, and counts as not known: '
-                f'{names}')
-
     def _imu_reading(self, sample: ImuSample) -> str:
         """Return why an IMU reading is not to be used, or an empty string."""
         guard = self._guard
@@ -178,8 +137,8 @@ class InputScreen:
             self._imu.restamp()
         fault = self._imu.check(sample.stamp_ns, sample.angular_velocity,
                                 sample.linear_acceleration, sample.orientation)
-        if not fault and self._imu.up is not None:
-            guard.tilted(math.acos(max(-1.0, min(1.0, float(self._imu.up[2])))))
+        if not fault and self._imu.up is not None and self._R_BI is not None:
+            guard.tilted(math.acos(max(-1.0, min(1.0, float(self._R_BI[2] @ self._imu.up)))))
         if fault:
             return fault
         self._feet.imu(sample.stamp_ns, sample.angular_velocity, sample.orientation)

@@ -218,9 +218,10 @@ class RobotComponent:
         self.endpoints = Endpoints(component)
 
     def _check(self, values: dict[str, Any]) -> RobotConfig | None:
-        config = RobotConfig.from_parameters({
-            name: value for name, value in values.items()
-            if name.startswith(('robot.', 'noise.'))}) if self._knows_robot else None
+        config = None
+        if self._knows_robot:
+            config = RobotConfig.from_parameters({
+                setting.name: values[setting.name] for setting in ROBOT_SETTINGS})
         if self._accept is not None:
             self._accept(values)
         return config

@@ -67,22 +67,22 @@ class RobotInput(Diagnosed):
         self._parameters, self._config, self._now = parameters, config, common.now
         self._answer = Answers()
         self._described, self._measured, self._needed = described, measured, needed
-        self._answered = answered
-        self._quiet = set(config.absent)
+        self._after_answer = answered
+        self._known_absent = set(config.absent)
         timeout = round(parameters['input_timeout'] * 1e9)
         self.joints = InputMonitor('joint_states', timeout)
         self.imu = InputMonitor('imu', timeout)
         self.listening = False
+        self._commanding = screen is not None   # of a node that moves motors, not of a listener
         self.description = RobotDescription(
-            component, self._take_model, None if screen is None else lambda: self.listening)
-        self._warns_of_others = screen is not None
+            component, self._take_model, (lambda: self.listening) if self._commanding else None)
         # Contact switches are read by nodes that detect contact.
         self._has_switches = bool(config.feet) and 'contact.switch_missed' in parameters
         self.switches = InputMonitor(SWITCHES, timeout)
         self._monitors = {JOINTS: self.joints, IMU: self.imu}
         self._stream = SensorStream(parameters['imu_timeout'], screen)
         self._read: SampleReader | None = None      # once the robot is known
-        self._spare: dict[str, float] = {}
+        self._assumed_at: dict[str, float] = {}
         self._sources: list[tuple[InputMonitor, Any]] = []
         # Where the middleware can: IMU readings are awaited only while a joint state lacks one.
         self._wake_for_imu: Callable[[bool], None] = lambda wanted: None
@@ -102,7 +102,7 @@ class RobotInput(Diagnosed):
             source = self._endpoints.subscription(kind, topic, partial(self._take, topic), qos)
             self._silence.expect(self._monitors[topic], topic, kind, source)
             sources.append((self._monitors[topic], source))
-            if topic == IMU and not self._warns_of_others:
+            if topic == IMU and not self._commanding:
                 self._wake_for_imu = getattr(source, 'wake', self._wake_for_imu)
         if self._has_switches:
             kinds = {SWITCHES: 'sensor_msgs/msg/JointState', **dict.fromkeys(
@@ -133,7 +133,7 @@ class RobotInput(Diagnosed):
     def _judge_source(self, monitor: InputMonitor, source: Any, now: int) -> tuple[str, str]:
         level, text = monitor.judge(now)
         count = getattr(source, 'get_publisher_count', lambda: 1)()
-        if self._warns_of_others and count > 1 and level in ('OK', 'WARN'):
+        if self._commanding and count > 1 and level in ('OK', 'WARN'):
             return 'WARN', f'{count} publishers where one is expected; {text}'
         return level, text
 
@@ -154,9 +154,9 @@ class RobotInput(Diagnosed):
                  if name not in needed}
         # A screen names the joint that is not finite, and has the others used.
         self._read = SampleReader(model, self._config, JOINTS, IMU, SWITCHES, spare,
-                                  finite=not self._warns_of_others)
+                                  finite=not self._commanding)
         self._read.contacts.memory = self._parameters.get('contacts.memory', 0.0)
-        self._spare = spare
+        self._assumed_at = spare
         self._stream.reset()
         self._offer_answers()
 
@@ -180,7 +180,7 @@ class RobotInput(Diagnosed):
             if topic in (JOINTS, IMU):
                 self._answer(convert.stamp_ns(message.header.stamp), None)
             return
-        if is_joints and not self._quiet.issuperset(self._read.assumed):
+        if is_joints and not self._known_absent.issuperset(self._read.assumed):
             self._warn_of(self._read.assumed)
         measurements = stream.push(sample)
         if stream.verdict.fault:
@@ -189,18 +189,19 @@ class RobotInput(Diagnosed):
             self._answer(sample.stamp_ns, None)
         if is_joints or measurements:
             self._wake_for_imu(not measurements)
-        self._pass(measurements)
+        self._hand_on(measurements)
 
     def _warn_of(self, assumed: Sequence[str]) -> None:
         """Say once which joints are guessed."""
-        news = [f'{name} at {self._spare[name]:g}' for name in assumed if name not in self._quiet]
-        self._quiet.update(assumed)
+        news = [f'{name} at {self._assumed_at[name]:g}' for name in assumed
+                if name not in self._known_absent]
+        self._known_absent.update(assumed)
         self._component.node.get_logger().warning(
             f'joint_states lacks joints that carry neither a foot nor the IMU; taken as standing: '
             f'{", ".join(news)} (rad or m; state them in robot.absent_joints and '
             'robot.absent_positions)')
 
-    def _pass(self, measurements: list[Measurement]) -> None:
+    def _hand_on(self, measurements: list[Measurement]) -> None:
         for measurement in measurements:
             commands = None
             try:
@@ -210,6 +211,6 @@ class RobotInput(Diagnosed):
             finally:
                 self._answer(measurement.stamp_ns, commands)
             try:
-                self._answered(measurement)     # a fault in what is only told commands nothing
+                self._after_answer(measurement)     # a fault in what is only told commands nothing
             except MeasurementError as error:
                 self.joints.refused(self._now(), str(error))

@@ -163,7 +163,8 @@ class SimulatedRobotNode(Component):
 
     def _make_endpoints(self) -> None:
         qos, publisher = self.dialect.qos, self.common.endpoints.publisher
-        feet, zeros, ours = self._plant.feet, [0.0] * 6, StandaloneDialect()
+        feet, zeros = self._plant.feet, [0.0] * 6
+        ours = StandaloneDialect()      # of prepared messages, on every bus
 
         def prepared(topic: str, message: Any) -> PreparedPublisher:
             return self.common.endpoints.prepared(topic, message, qos.reliable(500))

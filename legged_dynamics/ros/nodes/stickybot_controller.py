@@ -284,7 +284,7 @@ class StickybotControllerNode(ControllerNode):
                                      f'stickybot.*, got {model.total_mass:.3f} kg in the URDF')
         self._limbs = limbs = LimbJoints(self._climber, model.joint_names)
         config.require_fixed_imu(model, 'the climbing controller')
-        self._angle = BodyAngle(model.frame(config.imu_link or model.base_link).pose.R)
+        self._angle = BodyAngle(model.frame(config.imu_link_in(model)).pose.R)
         if self._wall is None:
             self._wall = _WallOutput(self.common, self._climber, limbs, model.base_link,
                                      self._pads)
