@@ -73,6 +73,18 @@ def test_efforts_that_stay_the_same_for_a_second_are_named(robot):
     assert 'for 1.0 s, from 2.0 s on' in kinds['held_effort'].text
 
 
+def test_a_velocity_is_held_only_where_its_joint_moved_otherwise(robot):
+    held = robot[2].velocity.copy()
+    held[1000:1250, 2] = held[1000, 2]
+    kinds = found(robot, velocity=held)[0]
+    assert set(kinds) == {'held_velocity'} and kinds['held_velocity'].subject == (
+        robot[2].names[2],)
+    # An encoder of 14 bits on a joint that stands tells its speed to be zero, all the time.
+    position, held[1000:1250, 2] = robot[2].position.copy(), 0.0
+    position[1000:1250, 2] = position[1000, 2]
+    assert found(robot, velocity=held, position=position)[0] == {}
+
+
 def clocks(robot, imu_stamp=None, imu_receipt=None, simulated=False, **changes):
     """Return the kinds of findings, with their subjects, of joints and an IMU that work."""
     model, config, log = robot

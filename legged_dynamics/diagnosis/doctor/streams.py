@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from legged_dynamics.diagnosis.doctor.hypotheses import Finding, changes
-from legged_dynamics.diagnosis.doctor.settings import PRIOR, STREAMS
+from legged_dynamics.diagnosis.doctor.settings import PRIOR, STREAMS, TOLERANCES
 from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -157,8 +157,6 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
     fed = {bodies for foot in config.feet for bodies in model.chain(model.frame(foot.link).body)}
     for field in ('position', 'effort'):
         values = getattr(joints, field)[:, order]
-        if not np.isfinite(values).any():
-            continue
         alive = max(float(np.median(np.mean(values[1:] == values[:-1], axis=0))), 0.01)
         start = [_frozen_from(column) for column in values.T]
         # With a coarse encoder, a robot at rest repeats itself; but not one joint alone.
@@ -231,8 +229,6 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
 def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
     """Find readings that stayed the same for a while as those of other joints changed."""
     values = getattr(joints, field)
-    if not np.isfinite(values).any():
-        return []
     same = values[1:] == values[:-1]
     period = float(np.median(np.diff(joints.receipt_ns))) * 1e-9
     held: dict[tuple[int, int], list[str]] = {}
@@ -245,7 +241,11 @@ def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
         least = max(STREAMS.held / period, STREAMS.held_ratio * usual)
         for start, end in stretches[length > least].tolist():
             others = np.delete(same[start:end], i, axis=1)
-            if others.size and others.mean() < STREAMS.repetition:
+            time = period * np.arange(end - start)
+            # What a velocity says is not held where the positions say so, too: an encoder at rest.
+            if others.size and others.mean() < STREAMS.repetition and not (
+                    field == 'velocity' and np.ptp(joints.position[start:end, i] - values[
+                        start, i] * time) < TOLERANCES.rate * time[-1]):
                 held.setdefault((start, end), []).append(name)
     return [Finding(f'held_{field}', tuple(names), f'{", ".join(names)}: the {field} stays the '
                     f'same to the last bit for {(end - start) * period:.1f} s, from '
