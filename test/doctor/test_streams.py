@@ -63,6 +63,10 @@ def test_efforts_that_are_cut_off_are_named_and_left_out(robot):
     kinds, config = found(robot, effort=effort)
     assert kinds['clipped_effort'].subject == (log.names[2],) and not kinds['clipped_effort'].fix
     assert set(kinds) == {'clipped_effort'} and config.sensors.ignore_effort == (log.names[2],)
+    # Most of the time at the bound, with nothing read within a per cent below it.
+    effort[:, 2] = np.where(log.effort[:, 2] > 0.7, 0.8, log.effort[:, 2])
+    effort[[1, 2, 3], 2] = 0.77, 0.771, 0.78
+    assert set(found(robot, effort=effort)[0]) == {'clipped_effort'}
 
 
 def test_efforts_that_stay_the_same_for_a_second_are_named(robot):

@@ -261,7 +261,7 @@ class Linearization:
         """Yield parameters that change torques alone, and how."""
         names, limit, s = self.model.joint_names, self.limit, self.samples
         for j in dict.fromkeys(j for _, joints in self.legs for j in joints if self.known[j]):
-            unsure = self.unsure[j]
+            unsure = self.unsure[j]     # which passes for a gain, too, of torques as small
             for kind, apply, value, common in (
                     ('effort_scale_joint', lambda c, x, j=j: self.corrector.scaled(
                         c, [j], 1.0 / max(1.0 + x, 0.02), 'effort'), needed[:, j],

@@ -111,8 +111,7 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray, simulated: bool) -
     usual = float(np.median(stamp[apart:] - stamp[:-apart])) * 1e-9 / apart
     missing = float(stamp[-1] - stamp[0]) * 1e-9 / max(usual, 1e-9) - len(step)
     lost = min(int((forward > 1.8 * period).sum()), round(missing))
-    # Gaps are counted apart.
-    jitter = float(np.std(forward[forward < 1.8 * period]) / period)
+    jitter = float(np.std(forward[forward < 1.8 * period]) / period)    # gaps count apart
     found.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
                          f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
                          'period): they are times of receipt, not of measurement.',
@@ -207,11 +206,10 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
             top = float(side.max())
             near = side[side > STREAMS.clipped_range * top]
             at = side == top
-            levels = np.unique(near)
             if (top > 0.0 and at.sum() > max(STREAMS.clipped, STREAMS.clipped_part * len(near))
                     and np.count_nonzero(np.diff(at.astype(int)) > 0) >= STREAMS.clipped_times
-                    and len(levels) > 1
-                    and levels[-1] - levels[-2] < STREAMS.clipped_resolution * top):
+                    and np.diff(np.unique(near)).min(initial=top)
+                    < STREAMS.clipped_resolution * top):
                 found[name] = int(at.sum()), top
     if not found:
         return [], config
@@ -264,8 +262,6 @@ def _dead_imu(log: SensorLog) -> list[Finding]:
         axes = ['xyz'[i] for i in range(3) if n - start[i] > max(0.2 * n, 50)]
         if axes:
             dead.append(f'{what} {", ".join(axes)}')
-    if not dead:
-        return []
     return [Finding('frozen_imu', tuple(dead), f'The IMU says the same to the last bit: '
                     f'{"; ".join(dead)}.', 0.2 * n * -math.log(STREAMS.repetition) - PRIOR.single,
-                    advice='Look at the IMU and its driver.', blocks=True)]
+                    advice='Look at the IMU and its driver.', blocks=True)] if dead else []
