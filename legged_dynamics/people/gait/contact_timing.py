@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.people.gait.flat_feet import flat_footed
+from legged_dynamics.people.gait.flat_feet import flat_footed, touching
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import center_of_pressure, travelling_reference
 from legged_dynamics.people.gait.settings import GaitSettings
@@ -124,7 +124,12 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
         contact = _flags(found, first, dynamics)
         points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
         found = _by_pressure(dynamics, contact, points, signed, found, signs.unit)
-    return given_timing(_flags(found, first, dynamics), dynamics, tuple(found), flat)
+    timing = given_timing(_flags(found, first, dynamics), dynamics, tuple(found), flat)
+    if not flat:
+        return timing
+    air = (1.0 - timing.probability) * (1.0 - touching(dynamics, timing.contact))
+    return replace(timing, probability=np.where(
+        timing.contact, timing.probability, 1.0 - air.clip(0.5)))
 
 
 def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,

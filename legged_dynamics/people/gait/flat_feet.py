@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
+from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
@@ -99,6 +100,32 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
         first[at] += (1.0 - trust) * (law - first[at])
     both, first = contact.all(axis=1), first.clip(0.0, 1.0)
     return np.where(both[:, None], np.column_stack([first, 1.0 - first]), contact).astype(float)
+
+
+def touching(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
+    """
+    Return the probability (n, nf) that a sole which is called up touches the floor, by its height.
+
+    Above the lowest sole; both are off by what soles on the ground seem tilted, over half of one.
+    """
+    height = (dynamics.base_position[:, None] + dynamics.points(dynamics.low_point))[..., 2]
+    half = 0.5 * max(foot.edges[0] - foot.edges[1] for foot in dynamics.feet)
+    tilt = np.sqrt(np.mean(dynamics.foot_rotation[contact][:, :2, 2] ** 2) * 2.0)
+    above = height - height.min(axis=1, where=contact, initial=np.inf)[:, None]
+    return np.where(contact, 1.0, ndtr(-above / max(half * tilt, 1e-6)))
+
+
+def missed_load(timing_probability: np.ndarray, contact: np.ndarray,
+                sums: np.ndarray) -> np.ndarray:
+    """
+    Return the variance (n, 2) of loads over the weight because a foot called up may be down.
+
+    It then bears what a foot does as it lands or leaves, which the other foot does not; ``sums``
+    (n,): variance of the sum of all forces, with landings.
+    """
+    down = np.where(contact, 0.0, timing_probability)
+    borne = down * (FLAT.landed[0] ** 2 + FLAT.landed_error ** 2 + sums[:, None])
+    return borne + borne[:, ::-1]
 
 
 def landed_rate(phase: np.ndarray) -> np.ndarray:

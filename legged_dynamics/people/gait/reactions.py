@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactChange, ContactTiming
-from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate
+from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate, missed_load
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER
 from legged_dynamics.people.gait.settings import GaitSettings
@@ -108,7 +108,9 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
     moved = shared * total ** 2
     # Within a step, the share has the error of the times already.
-    moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
+    moved += np.where(stepping[:, None], 0.0, dynamics.weight ** 2 * missed_load(
+        timing.probability, contact, sums ** 2) if timing.flat else
+                      _timing_variance(dynamics, timing, vertical))
     # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
     lean = np.where(vertical[..., None] > 0.0, force, dynamics.wrench[:, None, :3])
     height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
