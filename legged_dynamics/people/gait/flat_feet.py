@@ -37,8 +37,7 @@ class FlatFeetSettings:
     rest_speed: float = 0.001  # [sqrt(g l)]: of the stillest part of all soles, half of the time
     fallen_tilt: float = 0.25  # [rad]: of a sole on the ground, or of the base from its usual one
     lying_tilt: float = 1.2  # [rad]: the latter of everybody, people who squat and bend too
-    # Share of the foot that has landed, evenly over double support
-    landed: tuple[float, ...] = (0.1, 0.37, 0.63, 0.75, 0.75, 0.78, 0.93)
+    landed: tuple[float, float] = (0.5, 0.85)  # Its share as a foot lands, and as the other leaves
     landed_error: float = 0.15  # Its standard deviation
     pressed_front: float = 0.21  # [length of the sole]: in front of the middle, in a step
     memory: float = 0.2  # [sqrt(l / g)]: of the low-passed centre of pressure
@@ -93,7 +92,7 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
     first = np.where(np.isfinite(first), first, 0.5)
     for start, end in steps(contact):
         at, phase = slice(start, end), (np.arange(end - start) + 0.5) / (end - start)
-        law = np.interp(phase, np.linspace(0.0, 1.0, len(FLAT.landed)), FLAT.landed)
+        law = FLAT.landed[0] + np.ptp(FLAT.landed) * phase
         law = law if contact[start - 1, 1] else 1.0 - law   # of the foot that has landed
         seen = settings.odometry_error ** 2 / squared[at]      # variance of the share
         trust = FLAT.landed_error ** 2 / (FLAT.landed_error ** 2 + seen)
@@ -103,35 +102,21 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
 
 
 def touching(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
-    """
-    Return the probability (n, nf) that a sole which is called up touches the floor, by its height.
-
-    Above the lowest sole; both are off by what soles on the ground seem tilted, over half of one.
-    """
+    """Return the probability (n, nf) by its height that a foot which is called up touches."""
     height = (dynamics.base_position[:, None] + dynamics.points(dynamics.low_point))[..., 2]
-    half = 0.5 * max(foot.edges[0] - foot.edges[1] for foot in dynamics.feet)
-    tilt = np.sqrt(np.mean(dynamics.foot_rotation[contact][:, :2, 2] ** 2) * 2.0)
     above = height - height.min(axis=1, where=contact, initial=np.inf)[:, None]
+    # Heights are off by what soles on the ground seem tilted, over half of one.
+    tilt = np.median(np.linalg.norm(dynamics.foot_rotation[contact][:, :2, 2], axis=1))
+    half = 0.5 * max(foot.edges[0] - foot.edges[1] for foot in dynamics.feet)
     return np.where(contact, 1.0, ndtr(-above / max(half * tilt, 1e-6)))
 
 
-def missed_load(timing_probability: np.ndarray, contact: np.ndarray,
-                sums: np.ndarray) -> np.ndarray:
-    """
-    Return the variance (n, 2) of loads over the weight because a foot called up may be down.
-
-    It then bears what a foot does as it lands or leaves, which the other foot does not; ``sums``
-    (n,): variance of the sum of all forces, with landings.
-    """
-    down = np.where(contact, 0.0, timing_probability)
-    borne = down * (FLAT.landed[0] ** 2 + FLAT.landed_error ** 2 + sums[:, None])
-    return borne + borne[:, ::-1]
-
-
-def landed_rate(phase: np.ndarray) -> np.ndarray:
-    """Return how fast the law of a step passes the load over."""
-    knots = np.linspace(0.0, 1.0, len(FLAT.landed))
-    return np.interp(phase, knots, np.gradient(np.array(FLAT.landed), knots))
+def missed_load(contact: np.ndarray, probability: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Return the variance (n, 2) of loads over the weight: a foot that is called up may bear."""
+    # As one that is about to leave, or that lands: ``sums`` (n,), variance of all, has impacts.
+    borne = np.where(contact, 0.0, probability) * (
+        (1.0 - FLAT.landed[1]) ** 2 + FLAT.landed_error ** 2 + sums[:, None])
+    return borne + borne[:, ::-1]       # which the other foot does not
 
 
 def _seen(dynamics: GaitInverseDynamics, contact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

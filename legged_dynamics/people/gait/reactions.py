@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactChange, ContactTiming
-from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate, missed_load
+from legged_dynamics.people.gait.flat_feet import FLAT, missed_load
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER
 from legged_dynamics.people.gait.settings import GaitSettings
@@ -109,7 +109,7 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     moved = shared * total ** 2
     # Within a step, the share has the error of the times already.
     moved += np.where(stepping[:, None], 0.0, dynamics.weight ** 2 * missed_load(
-        timing.probability, contact, sums ** 2) if timing.flat else
+        contact, timing.probability, sums ** 2) if timing.flat else
                       _timing_variance(dynamics, timing, vertical))
     # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
     lean = np.where(vertical[..., None] > 0.0, force, dynamics.wrench[:, None, :3])
@@ -222,7 +222,7 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
         if not step:        # without an even share, odometry errs by all of that
             own = np.inf if timing.flat else settings.uneven_share ** 2
         elif timing.flat:
-            own, rate = FLAT.landed_error ** 2, landed_rate(phase)
+            own, rate = FLAT.landed_error ** 2, np.ptp(FLAT.landed)
         else:
             own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
         variance[part] = seen / (1.0 + seen / np.maximum(own, 1e-12))
