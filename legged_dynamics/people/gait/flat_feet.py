@@ -111,12 +111,13 @@ def touching(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
     return np.where(contact, 1.0, ndtr(-above / max(half * tilt, 1e-6)))
 
 
-def missed_load(contact: np.ndarray, probability: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Return the variance (n, 2) of loads over the weight: a foot that is called up may bear."""
-    # As one that is about to leave, or that lands: ``sums`` (n,), variance of all, has impacts.
-    borne = np.where(contact, 0.0, probability) * (
-        (1.0 - FLAT.landed[1]) ** 2 + FLAT.landed_error ** 2 + sums[:, None])
-    return borne + borne[:, ::-1]       # which the other foot does not
+def mistaken_load(contact: np.ndarray, probability: np.ndarray, share: np.ndarray,
+                  sums: np.ndarray) -> np.ndarray:
+    """Return the variance (n, 2) of loads over the weight where feet may be up, or down, instead."""
+    # Called up, it bears as one that is about to leave, or lands: ``sums`` (n,) has impacts.
+    little = (1.0 - FLAT.landed[1]) ** 2 + FLAT.landed_error ** 2 + sums[:, None]
+    wrong = np.where(contact, (1.0 - probability) * share ** 2, probability * little)
+    return wrong + wrong[:, ::-1]       # which the other foot does not bear, or does
 
 
 def _seen(dynamics: GaitInverseDynamics, contact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
