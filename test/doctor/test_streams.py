@@ -63,6 +63,10 @@ def test_efforts_that_are_cut_off_are_named_and_left_out(robot):
     kinds, config = found(robot, effort=effort)
     assert kinds['clipped_effort'].subject == (log.names[2],) and not kinds['clipped_effort'].fix
     assert set(kinds) == {'clipped_effort'} and config.sensors.ignore_effort == (log.names[2],)
+    # Most of the time at the bound, with nothing read within a per cent below it.
+    effort[:, 2] = np.where(log.effort[:, 2] > 0.7, 0.8, log.effort[:, 2])
+    effort[[1, 2, 3], 2] = 0.77, 0.771, 0.78
+    assert set(found(robot, effort=effort)[0]) == {'clipped_effort'}
 
 
 def test_efforts_that_stay_the_same_for_a_second_are_named(robot):
@@ -71,6 +75,18 @@ def test_efforts_that_stay_the_same_for_a_second_are_named(robot):
     kinds = found(robot, effort=effort)[0]
     assert set(kinds) == {'held_effort'} and kinds['held_effort'].subject == robot[2].names[3:6]
     assert 'for 1.0 s, from 2.0 s on' in kinds['held_effort'].text
+
+
+def test_a_velocity_is_held_only_where_its_joint_moved_otherwise(robot):
+    held = robot[2].velocity.copy()
+    held[1000:1250, 2] = held[1000, 2]
+    kinds = found(robot, velocity=held)[0]
+    assert set(kinds) == {'held_velocity'} and kinds['held_velocity'].subject == (
+        robot[2].names[2],)
+    # An encoder of 14 bits on a joint that stands tells its speed to be zero, all the time.
+    position, held[1000:1250, 2] = robot[2].position.copy(), 0.0
+    position[1000:1250, 2] = position[1000, 2]
+    assert found(robot, velocity=held, position=position)[0] == {}
 
 
 def clocks(robot, imu_stamp=None, imu_receipt=None, simulated=False, **changes):

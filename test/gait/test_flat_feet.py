@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
-from walkers import HEIGHT, two_footed_walk
+from walkers import GRAVITY, HEIGHT, two_footed_walk
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.people.gait.contact_timing import contact_timing
@@ -84,6 +84,31 @@ def test_bars_are_widest_just_after_a_landing():
     landed = np.flatnonzero((ROBOT.contact[1:] & ~ROBOT.contact[:-1]).any(axis=1))
     alone = walk.contact.sum(axis=1) == 1
     assert total[landed + 5].min() > 2.0 * total[alone].min()
+
+
+def test_a_sole_that_skids_along_the_floor_may_bear():
+    """It is as fast as one in the air, so nothing but its height tells."""
+    up = np.flatnonzero(~ROBOT.contact[:, 1])
+    swing = up[(up > 60) & (ROBOT.time[up] < 1.5)]
+    skid, high = swing[len(swing) // 2:][:4], swing[len(swing) // 2 - 3:][:3]
+    position = ROBOT.position.copy()
+    position[skid, 6] = -HEIGHT                     # z of the second foot
+    found = DoubleSupport(ROBOT.model, ROBOT.feet).share(
+        dynamics(replace(ROBOT, position=position), tilt=0.01))
+    assert found.flat and not found.contact[skid, 1].any()
+    assert found.probability[skid, 1].min() > 0.3
+    # Of the weight, also of what the foot that stands then bears less.
+    bars = found.deviation[..., 2] / (ROBOT.model.total_mass * GRAVITY)
+    assert bars[skid].min() > 0.1
+    assert bars[high, 1].max() < 0.02
+
+
+def test_a_foot_that_is_about_to_land_is_doubted_as_much_as_one_that_lands():
+    """Just before a change of contact the force is zero with 1 - p and a landing's with p."""
+    walk = DoubleSupport(ROBOT.model, ROBOT.feet).solve(ROBOT.motion())
+    bars = walk.deviation[..., 2] / (ROBOT.model.total_mass * GRAVITY)
+    doubted = ~walk.contact & (walk.probability > 0.1)
+    assert (bars[doubted] > 0.15 * np.sqrt(walk.probability[doubted])).all()
 
 
 def test_a_foot_that_touches_and_lifts_again_takes_over_no_load():

@@ -93,7 +93,8 @@ class Likelihood:
             friction = self._friction(model, config)
             force = self._dynamics(samples, eq, friction, self._effort_tolerance(friction, config),
                                    parts)
-            if load is None:
+            # With fewer equations than unknown forces, how feet move tells which of them stand.
+            if load is None and 6 + samples.has_effort.sum() >= eq.grasp.shape[2]:
                 share = TOLERANCES.standing_load * self.weight / len(feet.index)
                 # The low-pass mixes what a foot does before and after it lands.
                 step = float(np.median(np.diff(samples.time)))
@@ -247,10 +248,10 @@ class Likelihood:
                         np.concatenate(stacked), np.concatenate(weights), load, scaled)
 
 
-def wrench_tolerance(samples: Samples, weight: float, height: float) -> np.ndarray:
-    """Return what a healthy robot leaves of the base's equations, (n, 6) [N, N m]."""
-    force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * samples.missed)
-    moment = np.full(len(force), TOLERANCES.moment * weight * height)
+def wrench_tolerance(samples: Samples, W: float, h: float, noise: float = 1.0) -> np.ndarray:
+    """Return the tolerance (n, 6) [N, N m] of the base's equations, of which noise is a part."""
+    force = np.hypot(TOLERANCES.force * W, W / GRAVITY * samples.missed / noise)
+    moment = np.full(len(force), TOLERANCES.moment * W * h)
     return np.stack(3 * [force] + 3 * [moment], axis=1)
 
 

@@ -176,12 +176,13 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
         kind, impossible = one.finding.kind, _impossible(one)
         unsure = soles and kind in OF_TORQUES and one.finding.evidence < SEARCH.large
         scale = kind in OF_SCALE and abs(np.mean(one.size)) < PARAMETRIC.largest_mass_error
-        text = one.finding.text if not impossible else (    # a sign of something without a model
-            f'{APART}{one.finding.text.rstrip(".")}, which cannot be; or: the drives '
-            'have elasticity, play or friction that the model lacks.')
+        doubt = impossible or (unsure and kind not in WITHOUT_MEND)
+        text = one.finding.text if not doubt else (     # a sign of something without a model
+            f'{APART}{one.finding.text.rstrip(".")}{", which cannot be" * impossible}; or: the '
+            'drives have elasticity, play or friction that the model lacks.')
         return replace(one, finding=replace(
             one.finding, text=text,
-            advice=_ADVICE.get(kind, _UNTOLD[False] if impossible else ''),
+            advice=_ADVICE.get(kind, _UNTOLD[False] if doubt else ''),
             fixable=not (kind in WITHOUT_MEND or unsure or impossible or scale)))
 
     by_size = [judged(one) for one in parametric.compare(config)
@@ -221,10 +222,11 @@ def _counted_once(likelihood: Likelihood, plain: list[Candidate], config: RobotC
 
 
 def _impossible(one: Candidate) -> bool:
-    """Tell whether the correction states what cannot be: early torques, rotors of no inertia."""
-    kind, config = one.finding.kind, one.config
-    return bool((kind == 'effort_delay' and config.noise.effort_age < 0.0)
-                or (kind == 'armature' and min(config.armature) <= 0.0))
+    """Tell whether the correction states what cannot be: early torques, no inertia, no radius."""
+    config = one.config
+    least = {'effort_delay': config.noise.effort_age, 'foot_radius': config.feet[0].radius,
+             'armature': min(config.armature, default=1.0)}
+    return least.get(one.finding.kind, 1.0) <= 0.0
 
 
 def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
@@ -242,7 +244,7 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
         return best
     texts = tuple(other.text.removeprefix(APART) for other in rivals)[:3]
     if finding.kind in OF_TORQUES or any(other.kind in OF_TORQUES for other in rivals):
-        one = finding.text.removeprefix(APART).rstrip('.')
+        one = finding.text.removeprefix(APART).split('; or: ')[0].rstrip('.')
         finding = replace(finding, fixable=False, also=texts[1:],
                           text=f'{APART}{one}; or: {texts[0]}',
                           advice=_UNTOLD[finding.kind in OF_SCALE])

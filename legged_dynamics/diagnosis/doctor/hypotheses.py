@@ -128,7 +128,6 @@ def changes(before: RobotConfig, after: RobotConfig,
 # -------------------------------------------------------------------------------------------------
 # Corrected configurations.
 
-
 SCALES = {'position': ('position_scale', 'position_offset'), 'velocity': ('velocity_scale',),
           'effort': ('effort_scale',)}
 LISTS = ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale')

@@ -100,11 +100,12 @@ class Linearization:
         self.friction = np.array([joint.friction for joint in self.now.joints])
         self.unsure = np.maximum(PARAMETRIC.stated_friction * self.friction / self.limit
                                  - DEVIATIONS[FRICTION].healthy, 0.0)
-        self.scale = self._tolerances()
-        self.legs = legs_of(self.model, config)
         # On soles, moments leave the pitch of the body to the base's equations alone, and what
         # its acceleration is off by passes for rotors.
         self.soles = any(foot.moments for foot in config.feet)
+        self.quietest = PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise
+        self.scale = self._tolerances()
+        self.legs = legs_of(self.model, config)
 
     def linear_model(self, low_pass: ResidualFilter) -> LinearModel:
         """Return the linear model."""
@@ -128,8 +129,7 @@ class Linearization:
         other = np.stack(others, axis=1)
         weighted = evidence.weight[:, None] * other
         return LinearModel(
-            list(parameters), typical, self.limit, bool(self.known.any()),
-            PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise,
+            list(parameters), typical, self.limit, bool(self.known.any()), self.quietest,
             np.maximum(low_pass.apply(free[:, None])[:, 0], 0.0),
             low_pass.apply((project @ y[..., None])[..., 0]), np.stack(columns, axis=2),
             other.T @ weighted, -(weighted.T @ evidence.residual))
@@ -148,7 +148,8 @@ class Linearization:
         noise = self.config.noise.effort * self.signals.passed
         effort = np.where(self.known, np.hypot(
             TOLERANCES.effort * W * h / len(self.config.feet), noise), np.inf)
-        return np.hstack([wrench_tolerance(self.samples, W, h),
+        # What an impact hides of the acceleration does so whatever the rest of the noise.
+        return np.hstack([wrench_tolerance(self.samples, W, h, self.quietest),
                           np.tile(effort, (len(self.samples.time), 1))])
 
     def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:
@@ -260,10 +261,11 @@ class Linearization:
         """Yield parameters that change torques alone, and how."""
         names, limit, s = self.model.joint_names, self.limit, self.samples
         for j in dict.fromkeys(j for _, joints in self.legs for j in joints if self.known[j]):
-            unsure = self.unsure[j]
+            unsure = self.unsure[j]     # which passes for a gain, too, of torques as small
             for kind, apply, value, common in (
                     ('effort_scale_joint', lambda c, x, j=j: self.corrector.scaled(
-                        c, [j], 1.0 / max(1.0 + x, 0.02), 'effort'), needed[:, j], 0.0),
+                        c, [j], 1.0 / max(1.0 + x, 0.02), 'effort'), needed[:, j],
+                     unsure * limit[j] / max(float(np.sqrt(np.mean(needed[:, j] ** 2))), 1e-9)),
                     (FRICTION, self._joint_list('joint_friction', 'friction', [j]),
                      limit[j] * _dry_friction(s.position[:, j]), unsure),
                     ('damping', self._joint_list('joint_damping', 'damping', [j]),

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from legged_dynamics.diagnosis.doctor.hypotheses import Finding, changes
-from legged_dynamics.diagnosis.doctor.settings import PRIOR, STREAMS
+from legged_dynamics.diagnosis.doctor.settings import PRIOR, STREAMS, TOLERANCES
 from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -111,8 +111,7 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray, simulated: bool) -
     usual = float(np.median(stamp[apart:] - stamp[:-apart])) * 1e-9 / apart
     missing = float(stamp[-1] - stamp[0]) * 1e-9 / max(usual, 1e-9) - len(step)
     lost = min(int((forward > 1.8 * period).sum()), round(missing))
-    # Gaps are counted apart.
-    jitter = float(np.std(forward[forward < 1.8 * period]) / period)
+    jitter = float(np.std(forward[forward < 1.8 * period]) / period)    # gaps count apart
     found.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
                          f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
                          'period): they are times of receipt, not of measurement.',
@@ -157,8 +156,6 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
     fed = {bodies for foot in config.feet for bodies in model.chain(model.frame(foot.link).body)}
     for field in ('position', 'effort'):
         values = getattr(joints, field)[:, order]
-        if not np.isfinite(values).any():
-            continue
         alive = max(float(np.median(np.mean(values[1:] == values[:-1], axis=0))), 0.01)
         start = [_frozen_from(column) for column in values.T]
         # With a coarse encoder, a robot at rest repeats itself; but not one joint alone.
@@ -209,11 +206,10 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
             top = float(side.max())
             near = side[side > STREAMS.clipped_range * top]
             at = side == top
-            levels = np.unique(near)
             if (top > 0.0 and at.sum() > max(STREAMS.clipped, STREAMS.clipped_part * len(near))
                     and np.count_nonzero(np.diff(at.astype(int)) > 0) >= STREAMS.clipped_times
-                    and len(levels) > 1
-                    and levels[-1] - levels[-2] < STREAMS.clipped_resolution * top):
+                    and np.diff(np.unique(near)).min(initial=top)
+                    < STREAMS.clipped_resolution * top):
                 found[name] = int(at.sum()), top
     if not found:
         return [], config
@@ -231,8 +227,6 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
 def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
     """Find readings that stayed the same for a while as those of other joints changed."""
     values = getattr(joints, field)
-    if not np.isfinite(values).any():
-        return []
     same = values[1:] == values[:-1]
     period = float(np.median(np.diff(joints.receipt_ns))) * 1e-9
     held: dict[tuple[int, int], list[str]] = {}
@@ -245,7 +239,11 @@ def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
         least = max(STREAMS.held / period, STREAMS.held_ratio * usual)
         for start, end in stretches[length > least].tolist():
             others = np.delete(same[start:end], i, axis=1)
-            if others.size and others.mean() < STREAMS.repetition:
+            time = period * np.arange(end - start)
+            # What a velocity says is not held where the positions say so, too: an encoder at rest.
+            if others.size and others.mean() < STREAMS.repetition and not (
+                    field == 'velocity' and np.ptp(joints.position[start:end, i] - values[
+                        start, i] * time) < TOLERANCES.rate * time[-1]):
                 held.setdefault((start, end), []).append(name)
     return [Finding(f'held_{field}', tuple(names), f'{", ".join(names)}: the {field} stays the '
                     f'same to the last bit for {(end - start) * period:.1f} s, from '
@@ -264,8 +262,6 @@ def _dead_imu(log: SensorLog) -> list[Finding]:
         axes = ['xyz'[i] for i in range(3) if n - start[i] > max(0.2 * n, 50)]
         if axes:
             dead.append(f'{what} {", ".join(axes)}')
-    if not dead:
-        return []
     return [Finding('frozen_imu', tuple(dead), f'The IMU says the same to the last bit: '
                     f'{"; ".join(dead)}.', 0.2 * n * -math.log(STREAMS.repetition) - PRIOR.single,
-                    advice='Look at the IMU and its driver.', blocks=True)]
+                    advice='Look at the IMU and its driver.', blocks=True)] if dead else []

@@ -435,7 +435,6 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
 # impact harmless. A quantised signal (an encoder's resolution) has at least the deviation of a
 # step's width over the root of twelve.
 
-
 _THIRD = 20.0           # 1 + 9 + 9 + 1: variance of a third difference of white noise
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.people.gait.flat_feet import flat_footed
+from legged_dynamics.people.gait.flat_feet import flat_footed, touching
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import center_of_pressure, travelling_reference
 from legged_dynamics.people.gait.settings import GaitSettings
@@ -63,7 +63,6 @@ class TimingSettings:
     # Delays where feet jump or land together: the load changes sooner than that of a runner.
     joint_landing_delay: float = -0.043  # [sqrt(l / g)]
     joint_leaving_delay: float = 0.03  # [sqrt(l / g)]
-    half_load: float = 0.5  # [weight]: at which a transfer is half done
     # Slower swings, as of humanoids, keep the times that were detected.
     swing_speed: float = 0.6  # [sqrt(g l)]
     detection_deviation: float = 0.3  # [sqrt(l / g)]: of a change without signs
@@ -124,7 +123,12 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
         contact = _flags(found, first, dynamics)
         points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
         found = _by_pressure(dynamics, contact, points, signed, found, signs.unit)
-    return given_timing(_flags(found, first, dynamics), dynamics, tuple(found), flat)
+    timing = given_timing(_flags(found, first, dynamics), dynamics, tuple(found), flat)
+    if not flat:
+        return timing
+    air = (1.0 - timing.probability) * (1.0 - touching(dynamics, timing.contact))
+    return replace(timing, probability=np.where(
+        timing.contact, timing.probability, 1.0 - air.clip(0.5)))
 
 
 def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
@@ -215,11 +219,6 @@ class _Signs:
         crossed = _crossing(self.load, sign.level, wide, landing, sample)
         if others[sample:wide.stop].any() if landing else others[wide.start:sample].any():
             return crossed, replace(sign, delay=delay)
-        if not landing and crossed is not None:
-            # The faster the load falls, the shorter is its tail.
-            half = _crossing(self.load, TIMING.half_load, wide, False, sample)
-            tail = np.inf if half is None else max(crossed - half, 0.0) * self.dt / self.unit
-            sign = replace(sign, delay=max(sign.delay, -tail))
         return crossed, sign
 
     def _timed(self, found: list[tuple[float | None, Sign]]) -> list[tuple[float, float]]:

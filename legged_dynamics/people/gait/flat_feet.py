@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
+from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
@@ -36,8 +37,7 @@ class FlatFeetSettings:
     rest_speed: float = 0.001  # [sqrt(g l)]: of the stillest part of all soles, half of the time
     fallen_tilt: float = 0.25  # [rad]: of a sole on the ground, or of the base from its usual one
     lying_tilt: float = 1.2  # [rad]: the latter of everybody, people who squat and bend too
-    # Share of the foot that has landed, evenly over double support
-    landed: tuple[float, ...] = (0.1, 0.37, 0.63, 0.75, 0.75, 0.78, 0.93)
+    landed: tuple[float, float] = (0.5, 0.85)  # Its share as a foot lands, and as the other leaves
     landed_error: float = 0.15  # Its standard deviation
     pressed_front: float = 0.21  # [length of the sole]: in front of the middle, in a step
     memory: float = 0.2  # [sqrt(l / g)]: of the low-passed centre of pressure
@@ -92,7 +92,7 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
     first = np.where(np.isfinite(first), first, 0.5)
     for start, end in steps(contact):
         at, phase = slice(start, end), (np.arange(end - start) + 0.5) / (end - start)
-        law = np.interp(phase, np.linspace(0.0, 1.0, len(FLAT.landed)), FLAT.landed)
+        law = FLAT.landed[0] + np.ptp(FLAT.landed) * phase
         law = law if contact[start - 1, 1] else 1.0 - law   # of the foot that has landed
         seen = settings.odometry_error ** 2 / squared[at]      # variance of the share
         trust = FLAT.landed_error ** 2 / (FLAT.landed_error ** 2 + seen)
@@ -101,10 +101,23 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
     return np.where(both[:, None], np.column_stack([first, 1.0 - first]), contact).astype(float)
 
 
-def landed_rate(phase: np.ndarray) -> np.ndarray:
-    """Return how fast the law of a step passes the load over."""
-    knots = np.linspace(0.0, 1.0, len(FLAT.landed))
-    return np.interp(phase, knots, np.gradient(np.array(FLAT.landed), knots))
+def touching(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
+    """Return the probability (n, nf) by its height that a foot which is called up touches."""
+    height = (dynamics.base_position[:, None] + dynamics.points(dynamics.low_point))[..., 2]
+    above = height - height.min(axis=1, where=contact, initial=np.inf)[:, None]
+    # Heights are off by what soles on the ground seem tilted, over half of one.
+    tilt = np.median(np.linalg.norm(dynamics.foot_rotation[contact][:, :2, 2], axis=1))
+    half = 0.5 * max(foot.edges[0] - foot.edges[1] for foot in dynamics.feet)
+    return np.where(contact, 1.0, ndtr(-above / max(half * tilt, 1e-6)))
+
+
+def mistaken_load(contact: np.ndarray, probability: np.ndarray, share: np.ndarray,
+                  sums: np.ndarray) -> np.ndarray:
+    """Return the variance (n, 2) of loads over the weight where feet may be up, or down, instead."""
+    # Called up, it bears as one that is about to leave, or lands: ``sums`` (n,) has impacts.
+    little = (1.0 - FLAT.landed[1]) ** 2 + FLAT.landed_error ** 2 + sums[:, None]
+    wrong = np.where(contact, (1.0 - probability) * share ** 2, probability * little)
+    return wrong + wrong[:, ::-1]       # which the other foot does not bear, or does
 
 
 def _seen(dynamics: GaitInverseDynamics, contact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactChange, ContactTiming
-from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate
+from legged_dynamics.people.gait.flat_feet import FLAT, mistaken_load
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER
 from legged_dynamics.people.gait.settings import GaitSettings
@@ -108,7 +108,10 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
     moved = shared * total ** 2
     # Within a step, the share has the error of the times already.
-    moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
+    if timing.flat:
+        moved += mistaken_load(contact, timing.probability, share, sums ** 2) * dynamics.weight ** 2
+    else:
+        moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
     # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
     lean = np.where(vertical[..., None] > 0.0, force, dynamics.wrench[:, None, :3])
     height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
@@ -212,7 +215,6 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
         part = slice(first, end)
         s = share[part]
         step = bool(stepping[first])
-        phase, rate = (np.arange(end - first) + 0.5)[:, None] / (end - first), 1.0
         error = settings.odometry_error if timing.flat else planted[part]
         if step and not timing.flat:
             error = np.hypot(settings.pressure_error, settings.center_error)
@@ -220,15 +222,16 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
         if not step:        # without an even share, odometry errs by all of that
             own = np.inf if timing.flat else settings.uneven_share ** 2
         elif timing.flat:
-            own, rate = FLAT.landed_error ** 2, landed_rate(phase)
+            own = FLAT.landed_error ** 2
         else:
             own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
         variance[part] = seen / (1.0 + seen / np.maximum(own, 1e-12))
-        if step:
+        if step and not timing.flat:
+            phase = (np.arange(end - first) + 0.5)[:, None] / (end - first)
             duration = max((end - first) * dynamics.step, dynamics.step)
             down, up = (_deviation(timing, landing, time[at]) for landing, at in
                         ((True, first), (False, end)))
-            late = rate * np.hypot((1.0 - phase) * down, phase * up) / duration
+            late = np.hypot((1.0 - phase) * down, phase * up) / duration
             variance[part] += np.where(contact[part], late ** 2, 0.0)
     return np.where(contact, variance, 0.0), stepping
 
