@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from legged_dynamics.model import RobotModel
-from legged_dynamics.pages.palette import FOOT_COLORS
+from legged_dynamics.pages.page import FOOT_COLORS
 from legged_dynamics.pages.style import dress, legend, new_figure
 from legged_dynamics.resources import robot_files
 

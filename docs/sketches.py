@@ -23,7 +23,7 @@ from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.standing import body_poses, link_pose
-from legged_dynamics.pages.palette import FOOT_COLORS
+from legged_dynamics.pages.page import FOOT_COLORS
 from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.convex_hull import convex_hull
 

@@ -44,6 +44,7 @@ OLD = {
     'optimization.cone_program': 'optimization.cones',
     'optimization.quadratic_program': 'contact.active_set optimization.dual_method',
     'pages': 'reports',
+    'pages.page': 'reports.palette',
     'people.gait': 'gait',
     'people.gait.load_transfer': 'gait.pressure_path',
     'people.gait.reactions': 'gait.error_bars',

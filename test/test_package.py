@@ -34,8 +34,9 @@ def test_dir_shows_the_face_only():
     assert said.split() == sorted(ld.__all__)
 
 
-def test_python_m_runs_the_command():
-    said = subprocess.run([sys.executable, '-m', 'legged_dynamics', '--version'],
+@pytest.mark.parametrize('module', ['legged_dynamics', 'legged_dynamics.cli'])
+def test_python_m_runs_the_command(module):
+    said = subprocess.run([sys.executable, '-m', module, '--version'],
                           capture_output=True, text=True, check=True).stdout
     assert said.startswith('legged-dynamics ')
 

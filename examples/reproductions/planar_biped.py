@@ -25,8 +25,7 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.pages import style
-from legged_dynamics.pages.page import Table
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import Table, foot_color
 from legged_dynamics.pages.section import Cards, Report, ReportFigure, ReportSection
 from legged_dynamics.reproductions.planar import (
     BIG_BASE,

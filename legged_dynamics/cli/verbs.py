@@ -405,8 +405,7 @@ WARM = Verb(
     'folder (NUMBA_CACHE_DIR moves it). Also for images and after updates. Kernels of older '
     'sources that nobody has used for a while are deleted.', (
         argument('nodes', 'NODE', f'of {", ".join(COMPILED)}; default: all', nargs='*'),
-        argument('--keep', 'DAYS', 'delete kernels not used for so long', float,
-                 default=60.0),
+        argument('--keep', 'DAYS', 'delete kernels not used for so long', float, default=60.0),
         argument('--into', 'FILE', 'compile for any processor of this kind, and write all kernels '
                  'into one file: what a wheel brings', Path)))
 # In the order of the help.

@@ -22,16 +22,24 @@ from urllib.parse import quote
 
 import numpy as np
 
-from legged_dynamics.pages.palette import (
-    DARK_FOOT_COLORS,
-    DARK_TRUTH_COLORS,
-    FOOT_COLORS,
-    TRUTH_COLORS,
-)
-
 ASSETS = Path(__file__).resolve().parent / 'assets'
 # Cells of a table with more letters than this are wrapped on a page.
 LONG = 40
+# Of feet, by their order: a palette for all kinds of colour vision (Okabe and Ito 2008).
+FOOT_COLORS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#7A5195',
+               '#666666')
+# The same hues on a dark page.
+DARK_FOOT_COLORS = ('#4DB2FF', '#FF8A3D', '#3DD6A8', '#F0A3CC', '#FFC34D', '#8FD3FF', '#B795D0',
+                    '#BBBBBB')
+# Of the truth: a foot and the next one, such as the two force plates of a walkway.
+TRUTH_COLORS = ('#8c8c8c', '#b9b9b9')
+DARK_TRUTH_COLORS = ('#9a9a9a', '#6f6f6f')
+
+
+def foot_color(index: int) -> str:
+    """Return a foot's colour as ``#rrggbb``, by its index in the robot's YAML."""
+    return FOOT_COLORS[index % len(FOOT_COLORS)]
+
 
 # -------------------------------------------------------------------------------------------------
 # Interactive charts, drawn in the browser by uPlot (MIT licence, in ``assets/``). Gaps are shown

@@ -19,7 +19,7 @@ from legged_dynamics.model import Foot, RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
 from legged_dynamics.model.shapes import Shape, read_looks
 from legged_dynamics.model.standing import UP, body_poses, center_of_mass, foot_loads, link_pose
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import foot_color
 from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.frames import GRAVITY, Transform
 

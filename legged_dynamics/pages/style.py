@@ -12,8 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
 
-from legged_dynamics.pages.page import thinned
-from legged_dynamics.pages.palette import TRUTH_COLORS
+from legged_dynamics.pages.page import TRUTH_COLORS, thinned
 
 TRUTH = TRUTH_COLORS[0]
 GRID = '#e4e4e4'

@@ -451,8 +451,7 @@ def _physics_text(model: RobotModel, config: RobotConfig) -> str:
                             np.array([1.0, 0.0, 0.0])))
     root = ElementTree.fromstring(urdf_text(model.name, links, joints))
     for foot in config.feet:
-        _add_shape(next(link for link in root.iter('link') if link.get('name') == foot.link),
-                   foot)
+        _add_shape(next(link for link in root.iter('link') if link.get('name') == foot.link), foot)
     return ElementTree.tostring(root, encoding='unicode')
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.exceptions import ConfigurationError, OutputError, reraised
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import foot_color
 from legged_dynamics.view.figure import Figure, FigureMaker, body_looks
 from legged_dynamics.view.sources import RecordedView
 

@@ -22,8 +22,7 @@ from scipy.spatial.transform import Rotation
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.pages.page import shown
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import foot_color, shown
 from legged_dynamics.spatial.rotations import rotation_to_z
 from legged_dynamics.view.figure import Figure, FigureMaker, Look, Snapshot, body_looks
 

@@ -625,6 +625,5 @@ class WorkspaceController:
             kept = self._upper if self._stance else False
             self._stance, self._held = key, np.where(kept, self._held, q)
         if key not in self._stances:
-            self._stances[key] = StanceFeet(self.model, self._config.feet, contact,
-                                            self.settings)
+            self._stances[key] = StanceFeet(self.model, self._config.feet, contact, self.settings)
         return self._stances[key]

@@ -23,7 +23,7 @@ from PIL import Image
 
 from legged_dynamics.exceptions import OutputError
 from legged_dynamics.pages import style
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import foot_color
 from legged_dynamics.reproductions.climbing.comparison import Attempt
 from legged_dynamics.reproductions.climbing.plots import (
     BODY_EDGE,

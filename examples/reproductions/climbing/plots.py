@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import Polygon
 
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import foot_color
 from legged_dynamics.stickybot import Adhesion, ForceSets, StickybotModel, unloaded_state
 
 BODY_FILL = '#d9dee6'

@@ -20,8 +20,7 @@ from matplotlib.figure import Figure
 
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.pages import style
-from legged_dynamics.pages.page import Table, shown
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import Table, foot_color, shown
 from legged_dynamics.pages.section import (
     Cards,
     Listing,

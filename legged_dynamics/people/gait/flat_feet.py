@@ -113,7 +113,7 @@ def touching(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
 
 def mistaken_load(contact: np.ndarray, probability: np.ndarray, share: np.ndarray,
                   sums: np.ndarray) -> np.ndarray:
-    """Return the variance (n, 2) of loads over the weight where feet may be up, or down, instead."""
+    """Return the variance (n, 2) of loads over the weight by feet that may be up, or down."""
     # Called up, it bears as one that is about to leave, or lands: ``sums`` (n,) has impacts.
     little = (1.0 - FLAT.landed[1]) ** 2 + FLAT.landed_error ** 2 + sums[:, None]
     wrong = np.where(contact, (1.0 - probability) * share ** 2, probability * little)

@@ -109,7 +109,8 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     moved = shared * total ** 2
     # Within a step, the share has the error of the times already.
     if timing.flat:
-        moved += mistaken_load(contact, timing.probability, share, sums ** 2) * dynamics.weight ** 2
+        moved += dynamics.weight ** 2 * mistaken_load(contact, timing.probability, share,
+                                                      sums ** 2)
     else:
         moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
     # Forces lean as the force of the foot does, or as that of all feet where it has none yet.

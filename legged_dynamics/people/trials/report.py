@@ -13,8 +13,7 @@ from matplotlib.patches import Polygon
 
 from legged_dynamics.model.standing import UP
 from legged_dynamics.pages import style
-from legged_dynamics.pages.page import Chart, Line, Table, command_line
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import Chart, Line, Table, command_line, foot_color
 from legged_dynamics.pages.section import (
     ChartRow,
     Listing,

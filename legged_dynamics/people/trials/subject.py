@@ -363,8 +363,7 @@ def read_trial(source: Path, options: GaitOptions
         osim = osim.fitted({name: (float(values.min()), float(values.max()))
                             for name, values in found.items() if name in osim.coordinates})
         model = osim.robot()
-        poses, notes = poses_of(source, found, time, degrees, osim, model,
-                                options.missing_at_zero)
+        poses, notes = poses_of(source, found, time, degrees, osim, model, options.missing_at_zero)
         notes = [*unit, *notes]
         if others:
             notes.append(f'Of the states only coordinates are used; {len(others)} other columns '

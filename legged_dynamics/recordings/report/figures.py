@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from legged_dynamics.dynamics.composite_body import CompositeBody
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.pages import style
-from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.pages.page import foot_color
 from legged_dynamics.recordings.recording import leveled
 from legged_dynamics.recordings.report.accuracy import Behaviour
 from legged_dynamics.recordings.report.analysis import Analysis
@@ -93,8 +93,7 @@ def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: He
                      linewidths=0, alpha=0.5, label='true centre of pressure')
     axes.scatter(-turned.estimated[few, 1], turned.estimated[few, 0], s=3, color='black',
                  linewidths=0, alpha=0.6, label='estimated centre of pressure')
-    style.dress(axes, x='right of the base [m]', y='forward of the base [m]',
-                title=behaviour.name)
+    style.dress(axes, x='right of the base [m]', y='forward of the base [m]', title=behaviour.name)
     axes.set_aspect('equal')
     axes.margins(x=0.35)
 

@@ -170,8 +170,7 @@ def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: i
     return made
 
 
-def labelled_array(dialect: Dialect, values: np.ndarray,
-                   labels: Sequence[Sequence[str]]) -> Any:
+def labelled_array(dialect: Dialect, values: np.ndarray, labels: Sequence[Sequence[str]]) -> Any:
     """Return a row-major std_msgs/Float64MultiArray, its entry names in the dimensions."""
     values = np.asarray(values, float)
     dimension = dialect.message('std_msgs/msg/MultiArrayDimension')

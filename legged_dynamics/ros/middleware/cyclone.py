@@ -432,8 +432,7 @@ class CycloneBus:
                   raw: bool) -> _CycloneSubscription:
         """Return a subscription; as StandaloneNode asks."""
         reader = self._create(DataReader, topic, name, qos)
-        subscription = _CycloneSubscription(reader, self.waitset, node, topic, name, callback,
-                                            raw)
+        subscription = _CycloneSubscription(reader, self.waitset, node, topic, name, callback, raw)
         self._subscriptions.append(subscription)
         return subscription
 

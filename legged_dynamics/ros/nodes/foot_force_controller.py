@@ -124,8 +124,7 @@ class _ForceMapOutput:
     def compute(self, position: np.ndarray, velocity: np.ndarray, R_WB: np.ndarray,
                 angular_velocity: np.ndarray) -> ContactForceMap:
         """Return the map at one state."""
-        return self._map.compute(position, velocity, R_WB=R_WB,
-                                 angular_velocity=angular_velocity)
+        return self._map.compute(position, velocity, R_WB=R_WB, angular_velocity=angular_velocity)
 
     def publish(self, measurement: Measurement, effort: np.ndarray, command: WorkspaceCommand,
                 body: BodyState) -> None:

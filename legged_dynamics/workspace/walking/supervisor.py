@@ -93,8 +93,7 @@ class PushWatch:
         self._speed: np.ndarray | None = None
         self._gain, self._calm, self._light = np.zeros(2), 0.0, 0.0
 
-    def pushed(self, state: BodyState, body: Pendulum, led: BodyTarget | None,
-               dt: float) -> bool:
+    def pushed(self, state: BodyState, body: Pendulum, led: BodyTarget | None, dt: float) -> bool:
         """Return whether the body will not stay where it stands."""
         s, height = SUPERVISOR, self._stance.height
         if self._soles:

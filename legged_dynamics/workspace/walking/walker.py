@@ -254,8 +254,7 @@ class Walker:
         if soles:
             position = self._config.nominal_in(self.model)
         stance = self._stance = Stance.of(self.model, self._config, position, state.rotation)
-        self._swing = SwingControl(self.model, feet, np.diag(stance.mass_matrix)[6:].copy(),
-                                   soles)
+        self._swing = SwingControl(self.model, feet, np.diag(stance.mass_matrix)[6:].copy(), soles)
         limits = np.where(self.model.effort_limits > 0.0, self.model.effort_limits, np.inf)
         if self._narrowing is None:
             flat = any(foot.moments for foot in feet)
@@ -520,8 +519,7 @@ class Walker:
             dcm, pressure = divergent_start(shifts, body.omega), shifts[0].start
         drive, pull = reference.follow(body, speed, dcm, pressure,
                                        self.settings.leash * self.height, dt)
-        return reference.target(state, body, drive, pull, float(self.velocity[2]), self._floor,
-                                dt)
+        return reference.target(state, body, drive, pull, float(self.velocity[2]), self._floor, dt)
 
     def _press(self, state: BodyState, body: Pendulum, speed: np.ndarray, dt: float
                ) -> tuple[BodyTarget, Any]:
