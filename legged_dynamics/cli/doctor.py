@@ -104,8 +104,7 @@ def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
         choice = choose_robot(bag, description, args.robot, args.urdf)
         read, stream = SampleReader(choice.model, choice.config, joints, imu, ''), SensorStream()
         measurements: list[Any] = []
-        for message in bag.messages({joints, imu} - {''},
-                                    *receipts(bag, args.start, args.end)):
+        for message in bag.messages({joints, imu} - {''}, *receipts(bag, args.start, args.end)):
             try:
                 found = stream.push(read(message.topic, bag.decode(message)))
             except MeasurementError as error:

@@ -112,8 +112,7 @@ class PadSettings(CheckedSettings):
         0.0)
 
 
-SETTINGS = (*RobotSettings.table(), *PadSettings.table(), *Gait.table(),
-            *ControlSettings.table())
+SETTINGS = (*RobotSettings.table(), *PadSettings.table(), *Gait.table(), *ControlSettings.table())
 
 
 @dataclass(frozen=True)

@@ -248,10 +248,10 @@ class Likelihood:
                         np.concatenate(stacked), np.concatenate(weights), load, scaled)
 
 
-def wrench_tolerance(samples: Samples, W: float, h: float, noise: float = 1.0) -> np.ndarray:
-    """Return the tolerance (n, 6) [N, N m] of the base's equations, of which noise is a part."""
-    force = np.hypot(TOLERANCES.force * W, W / GRAVITY * samples.missed / noise)
-    moment = np.full(len(force), TOLERANCES.moment * W * h)
+def wrench_tolerance(samples: Samples, weight: float, height: float) -> np.ndarray:
+    """Return what a healthy robot leaves of the base's equations, (n, 6) [N, N m]."""
+    force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * samples.missed)
+    moment = np.full(len(force), TOLERANCES.moment * weight * height)
     return np.stack(3 * [force] + 3 * [moment], axis=1)
 
 

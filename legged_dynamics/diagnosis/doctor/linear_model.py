@@ -100,12 +100,11 @@ class Linearization:
         self.friction = np.array([joint.friction for joint in self.now.joints])
         self.unsure = np.maximum(PARAMETRIC.stated_friction * self.friction / self.limit
                                  - DEVIATIONS[FRICTION].healthy, 0.0)
+        self.scale = self._tolerances()
+        self.legs = legs_of(self.model, config)
         # On soles, moments leave the pitch of the body to the base's equations alone, and what
         # its acceleration is off by passes for rotors.
         self.soles = any(foot.moments for foot in config.feet)
-        self.quietest = PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise
-        self.scale = self._tolerances()
-        self.legs = legs_of(self.model, config)
 
     def linear_model(self, low_pass: ResidualFilter) -> LinearModel:
         """Return the linear model."""
@@ -129,7 +128,8 @@ class Linearization:
         other = np.stack(others, axis=1)
         weighted = evidence.weight[:, None] * other
         return LinearModel(
-            list(parameters), typical, self.limit, bool(self.known.any()), self.quietest,
+            list(parameters), typical, self.limit, bool(self.known.any()),
+            PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise,
             np.maximum(low_pass.apply(free[:, None])[:, 0], 0.0),
             low_pass.apply((project @ y[..., None])[..., 0]), np.stack(columns, axis=2),
             other.T @ weighted, -(weighted.T @ evidence.residual))
@@ -148,8 +148,7 @@ class Linearization:
         noise = self.config.noise.effort * self.signals.passed
         effort = np.where(self.known, np.hypot(
             TOLERANCES.effort * W * h / len(self.config.feet), noise), np.inf)
-        # What an impact hides of the acceleration does so whatever the rest of the noise.
-        return np.hstack([wrench_tolerance(self.samples, W, h, self.quietest),
+        return np.hstack([wrench_tolerance(self.samples, W, h),
                           np.tile(effort, (len(self.samples.time), 1))])
 
     def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:

@@ -63,6 +63,7 @@ class TimingSettings:
     # Delays where feet jump or land together: the load changes sooner than that of a runner.
     joint_landing_delay: float = -0.043  # [sqrt(l / g)]
     joint_leaving_delay: float = 0.03  # [sqrt(l / g)]
+    half_load: float = 0.5  # [weight]: at which a transfer is half done
     # Slower swings, as of humanoids, keep the times that were detected.
     swing_speed: float = 0.6  # [sqrt(g l)]
     detection_deviation: float = 0.3  # [sqrt(l / g)]: of a change without signs
@@ -219,6 +220,11 @@ class _Signs:
         crossed = _crossing(self.load, sign.level, wide, landing, sample)
         if others[sample:wide.stop].any() if landing else others[wide.start:sample].any():
             return crossed, replace(sign, delay=delay)
+        if not landing and crossed is not None:
+            # The faster the load falls, the shorter is its tail.
+            half = _crossing(self.load, TIMING.half_load, wide, False, sample)
+            tail = np.inf if half is None else max(crossed - half, 0.0) * self.dt / self.unit
+            sign = replace(sign, delay=max(sign.delay, -tail))
         return crossed, sign
 
     def _timed(self, found: list[tuple[float | None, Sign]]) -> list[tuple[float, float]]:

@@ -36,8 +36,7 @@ class SafetyReport:
         node = common.node
         self._name = f'{node.get_namespace()}/{node.get_name()}: {part}'.strip('/')
         self._hardware = node.get_namespace().strip('/')
-        self._publisher = common.endpoints.publisher(KIND, TOPIC,
-                                                     common.dialect.qos.reliable(100))
+        self._publisher = common.endpoints.publisher(KIND, TOPIC, common.dialect.qos.reliable(100))
         self._said: tuple[str, bool] = '', False
         self._said_ns = -PERIOD_NS
 
