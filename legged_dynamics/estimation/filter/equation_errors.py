@@ -18,6 +18,7 @@ are the n equations that hold, ``mass`` their right sides and mass matrix.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -32,13 +33,15 @@ from legged_dynamics.estimation.filter.layout import (
     SLIPPING,
 )
 from legged_dynamics.estimation.filter.memory import EFFORT
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import cross, dot, load3
 from legged_dynamics.spatial.jit import part
 
-# The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
-# of the tick over this time [s], that of an impact; at most the share of an even distribution.
+# The accelerometer's mean over a tick with an impact is anywhere between the readings of its ends.
+# Ball feet: the square of the tick over this time [s], for the mean of both readings, wrong as it
+# is of the tick, foretells the force of a landing ball.
 JUMP_TIME = 0.02
 LARGEST_JUMP_SHARE = math.sqrt(1.0 / 12.0)
 # Variance of dry friction at rest over its square: it is anywhere within its bounds.
@@ -62,9 +65,10 @@ def slow_samples(rate: float) -> float:
     return max(SLOW_TIME * rate, 1.0)
 
 
-def jump_share(rate: float) -> float:
+def jump_share(rate: float, feet: Sequence[Foot]) -> float:
     """Return the error of the accelerometer's mean over a tick, as a share of its jump."""
-    return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
+    share = 1.0 if any(foot.moments for foot in feet) else (1.0 / (JUMP_TIME * rate)) ** 2
+    return min(share, LARGEST_JUMP_SHARE)
 
 
 @part
@@ -182,7 +186,7 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
         for k in range(3):
             L[nv + k] = angular * (M[N_RIGHT_SIDES + 3 + k] + lever[k])
             L[nv + 3 + k] = linear * along[k]
-        L[nv + 6] = settings.jump_share * dot(along, jump)
+        L[nv + 6] = dot(along, jump)
 
 
 @part

@@ -362,7 +362,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     a = load3(scratch.vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
     if status[STATUS.by_motion] > 0.5:
-        jump = subtract(a, load3(memory.acceleration, 0))
+        jump = scale(settings.jump_share, subtract(a, load3(memory.acceleration, 0)))
     store3(memory.acceleration, 0, a)
     if status[STATUS.by_motion] < 0.5:
         if status[STATUS.by_torque] < 0.5:

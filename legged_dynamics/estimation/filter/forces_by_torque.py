@@ -12,7 +12,7 @@ import math
 
 from legged_dynamics.dynamics.composite_body import eliminate_branches, substitute
 from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
-from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.kinematics import FORCE, ROTATION
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import (
     clear_given_air,
@@ -382,6 +382,15 @@ def _write_forces(packed, layout, settings, results):
 
 
 @part
+def _jump_error(window, layout, settings, bodies):
+    """Return a deviation of the accelerometer's mean over a tick, by readings at its ends."""
+    middle, at = window.shape[0] // 2, layout.acceleration
+    jump = subtract(load3(window[middle], at), load3(window[middle - 1], at))
+    return scale(settings.jump_share, rotate(load9(bodies[settings.imu_body], ROTATION),
+                                             rotate(load9(settings.R_BI, 0), jump)))
+
+
+@part
 def track_by_torque(packed, layout, settings, up, normal, imu, dt, results):
     """
     Advance the force filter of all feet by a tick; fill contact, forces, covariance.
@@ -399,8 +408,7 @@ def track_by_torque(packed, layout, settings, up, normal, imu, dt, results):
     if memory.status[STATUS.by_torque] < 0.5:
         _start(feet, settings, up, a, memory)
     elif imu:
-        jump = subtract(a, load3(memory.acceleration, 0))
-    store3(memory.acceleration, 0, a)
+        jump = _jump_error(arrays.window, layout, settings, scratch.bodies)
     joints, n = _fill_equations(packed, layout, settings, imu, jump, base_used)
     predict_heights(feet, results.feet.states, normal, memory.lift)
 
