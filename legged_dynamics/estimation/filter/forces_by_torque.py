@@ -76,6 +76,7 @@ from legged_dynamics.spatial.algebra import (
     dot,
     load3,
     load9,
+    norm,
     rotate,
     scale,
     store3,
@@ -386,8 +387,10 @@ def _jump_error(window, layout, settings, bodies):
     """Return a deviation of the accelerometer's mean over a tick, by readings at its ends."""
     middle, at = window.shape[0] // 2, layout.acceleration
     jump = subtract(load3(window[middle], at), load3(window[middle - 1], at))
-    return scale(settings.jump_share, rotate(load9(bodies[settings.imu_body], ROTATION),
-                                             rotate(load9(settings.R_BI, 0), jump)))
+    noise = settings.significant * settings.accelerometer_noise
+    share = settings.jump_share * (1.0 - noise / max(norm(jump), noise))
+    return scale(share, rotate(load9(bodies[settings.imu_body], ROTATION),
+                               rotate(load9(settings.R_BI, 0), jump)))
 
 
 @part
