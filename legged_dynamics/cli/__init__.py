@@ -111,5 +111,4 @@ def _add_volume(parser: argparse.ArgumentParser, default: Any) -> None:
     """Add -v and -q, which may stand before or behind the verb."""
     parser.add_argument('-v', '--verbose', action='store_true', default=default,
                         help='where an error comes from, too')
-    parser.add_argument('-q', '--quiet', action='store_true', default=default,
-                        help='errors only')
+    parser.add_argument('-q', '--quiet', action='store_true', default=default, help='errors only')

@@ -126,6 +126,7 @@ class GroundReactionEstimator:
         self._results = ResultLayout(
             tuple(foot.link for foot in config.feet), self.model.joint_names, table,
             places_of_results(self._layouts, len(links)), links)
+        self._jump_share = jump_share(settings.rate, any(foot.moments for foot in config.feet))
         self._settings = self._packed_settings()
         arrays, self._kept, self._out = allocate(self._layouts, self._settings, len(links))
         self._arrays, self._packed = arrays, pack(arrays)
@@ -370,8 +371,7 @@ class GroundReactionEstimator:
         # they would be worse at every impact.
         late = (learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0) * self.settings.rate
         self._settings['imu_late'] = late
-        self._settings['jump_share'] = np.hypot(
-            jump_share(self.settings.rate, self.config.feet), late)
+        self._settings['jump_share'] = np.hypot(self._jump_share, late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
         self._compliance = learner.compliance
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
@@ -443,7 +443,7 @@ class GroundReactionEstimator:
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),
             'slow_samples': slow_samples(s.rate),       # after which an error varies slowly
             # Error of the accelerometer's mean over its jump; samples that the IMU is late.
-            'jump_share': jump_share(s.rate, self.config.feet), 'imu_late': 0.0,
+            'jump_share': self._jump_share, 'imu_late': 0.0,
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen,
             'natural_frequency': size.natural_frequency,
             'two_samples': s.half_window == 0,   # 1: a tick lies between two samples

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.equation_errors import jump_share
 from legged_dynamics.estimation.filter.forces_by_torque import (
     WALK_SHARE,
     add_variance_within_ticks,
 )
 from legged_dynamics.estimation.filter.settings import TUNED
+from legged_dynamics.estimation.filter.tick import _jump_error
+from legged_dynamics.spatial.algebra import ZERO
 from legged_dynamics.spatial.jit import as_python
 
 UP, DOWN, WALK = 0.0025, 0.9975, 7.0
@@ -59,3 +63,26 @@ def test_the_share_of_a_random_walk():
     from_middle = steps.cumsum(axis=2).mean(axis=2)
     error = from_middle.mean(axis=1)
     assert np.mean(error ** 2) == pytest.approx(2 * WALK_SHARE, rel=0.1)
+
+
+@pytest.mark.parametrize('soles', [False, True])
+def test_the_mean_of_two_readings_is_off_by_when_in_the_tick_a_foot_lands(soles):
+    """Acceleration that jumps at any instant of the tick: its mean is anywhere between them."""
+    rate, jump, noise = 500.0, np.array([3.0, -4.0, 12.0]), 0.05
+    settings = SimpleNamespace(jump_share=jump_share(rate, soles), significant=TUNED.significant,
+                               accelerometer_noise=noise)
+    rest = np.array([0.1, 0.2, GRAVITY])
+    layout = SimpleNamespace(acceleration=0)
+    turned = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    stated = as_python(_jump_error)(np.array([rest, rest + jump]), layout, settings, turned)
+    instant = np.random.default_rng(0).random(4000)
+    off = np.outer(1.0 - instant - 0.5, np.reshape(turned, (3, 3)) @ jump)
+    if soles:
+        least = 1.0 - TUNED.significant * noise / np.linalg.norm(jump)
+        deviation = np.sqrt(np.mean(off ** 2, axis=0))
+        np.testing.assert_allclose(np.abs(stated), least * deviation, rtol=0.02)
+        assert np.dot(stated, off[instant < 0.5].mean(axis=0)) > 0.0
+    else:       # a ball's landing is foretold by the mean of both
+        assert np.linalg.norm(stated) < 0.05 * np.linalg.norm(jump)
+    for quiet in (rest, rest + noise, np.full(3, np.nan)):
+        assert as_python(_jump_error)(np.array([rest, quiet]), layout, settings, turned) == ZERO

@@ -18,7 +18,6 @@ are the n equations that hold, ``mass`` their right sides and mass matrix.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -33,7 +32,6 @@ from legged_dynamics.estimation.filter.layout import (
     SLIPPING,
 )
 from legged_dynamics.estimation.filter.memory import EFFORT
-from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import cross, dot, load3
@@ -65,10 +63,9 @@ def slow_samples(rate: float) -> float:
     return max(SLOW_TIME * rate, 1.0)
 
 
-def jump_share(rate: float, feet: Sequence[Foot]) -> float:
+def jump_share(rate: float, soles: bool) -> float:
     """Return the error of the accelerometer's mean over a tick, as a share of its jump."""
-    share = 1.0 if any(foot.moments for foot in feet) else (1.0 / (JUMP_TIME * rate)) ** 2
-    return min(share, LARGEST_JUMP_SHARE)
+    return LARGEST_JUMP_SHARE if soles else min((JUMP_TIME * rate) ** -2, LARGEST_JUMP_SHARE)
 
 
 @part

@@ -42,7 +42,7 @@ from legged_dynamics.estimation.filter.force_tracking import (
     predict_equation,
     start_tracking,
 )
-from legged_dynamics.estimation.filter.layout import BASE, BEYOND, MOST, VECTOR
+from legged_dynamics.estimation.filter.layout import BEYOND, MOST, VECTOR
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
 from legged_dynamics.estimation.filter.noise import (
     base_covariances,
@@ -359,11 +359,6 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     nx = x.shape[0]
     up = (R_WB[6], R_WB[7], R_WB[8])
     base_used = imu and settings.use_base > 0.5
-    a = load3(scratch.vectors[BASE], 6)
-    jump = (0.0, 0.0, 0.0)
-    if status[STATUS.by_motion] > 0.5:
-        jump = scale(settings.jump_share, subtract(a, load3(memory.acceleration, 0)))
-    store3(memory.acceleration, 0, a)
     if status[STATUS.by_motion] < 0.5:
         if status[STATUS.by_torque] < 0.5:
             start_tracking(feet, settings, up, settings.weight / nf, x, P)
@@ -377,7 +372,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     for i in range(nf):
         evidence[i] = scratch.vectors[MOST, i] = 0.0
     if base_used:
-        base_covariances(robot, settings, scratch, tracking, imu, jump, dt)
+        base_covariances(robot, settings, scratch, tracking, imu, load3(memory.jump, 0), dt)
         if motion.body[MOTION.lifted] > 0.5:    # what holds the robot is no foot
             reset_momentum_error(x, P)
         else:

@@ -12,7 +12,7 @@ import math
 
 from legged_dynamics.dynamics.composite_body import eliminate_branches, substitute
 from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
-from legged_dynamics.dynamics.kinematics import FORCE, ROTATION
+from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import (
     clear_given_air,
@@ -76,7 +76,6 @@ from legged_dynamics.spatial.algebra import (
     dot,
     load3,
     load9,
-    norm,
     rotate,
     scale,
     store3,
@@ -306,7 +305,7 @@ def _start(feet, settings, up, a, memory):
 
 
 @part
-def _fill_equations(packed, layout, settings, imu, jump, base_used):
+def _fill_equations(packed, layout, settings, imu, base_used):
     """Fill equations and the covariances of their errors; return how many, of joints and all."""
     arrays = opened(packed)
     robot, scratch, tracking, middle = (arrays.robot, arrays.scratch, arrays.tracking,
@@ -315,7 +314,8 @@ def _fill_equations(packed, layout, settings, imu, jump, base_used):
     fill_masses(robot, scratch, tracking)
     mass_columns(load3(vectors[BASE], 6), tracking.mass_columns)
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
-    motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
+    motion_response(robot, settings, tracking.mass, rows, n, imu, load3(arrays.memory.jump, 0),
+                    tracking.response)
     fill_doubt(robot, layout, arrays.memory.efforts, middle, vectors)
     equation_covariance(robot, layout, settings, middle, vectors, tracking, n)
     _store_slow_weights(robot, tracking, vectors, joints, n)
@@ -383,17 +383,6 @@ def _write_forces(packed, layout, settings, results):
 
 
 @part
-def _jump_error(window, layout, settings, bodies):
-    """Return a deviation of the accelerometer's mean over a tick, by readings at its ends."""
-    middle, at = window.shape[0] // 2, layout.acceleration
-    jump = subtract(load3(window[middle], at), load3(window[middle - 1], at))
-    noise = settings.significant * settings.accelerometer_noise
-    share = settings.jump_share * (1.0 - noise / max(norm(jump), noise))
-    return scale(share, rotate(load9(bodies[settings.imu_body], ROTATION),
-                               rotate(load9(settings.R_BI, 0), jump)))
-
-
-@part
 def track_by_torque(packed, layout, settings, up, normal, imu, dt, results):
     """
     Advance the force filter of all feet by a tick; fill contact, forces, covariance.
@@ -407,12 +396,9 @@ def track_by_torque(packed, layout, settings, up, normal, imu, dt, results):
     x, P, nx = forces.state, forces.covariance, layout.contacts + N_EXTRA
     base_used = imu and settings.use_base > 0.5
     a = load3(scratch.vectors[BASE], 6)
-    jump = (0.0, 0.0, 0.0)
     if memory.status[STATUS.by_torque] < 0.5:
         _start(feet, settings, up, a, memory)
-    elif imu:
-        jump = _jump_error(arrays.window, layout, settings, scratch.bodies)
-    joints, n = _fill_equations(packed, layout, settings, imu, jump, base_used)
+    joints, n = _fill_equations(packed, layout, settings, imu, base_used)
     predict_heights(feet, results.feet.states, normal, memory.lift)
 
     # Prediction and measurement update.

@@ -235,8 +235,7 @@ class Memory(NamedTuple):
 
     status: np.ndarray = floats(STATUS.width)  # which parts hold
     tilt: np.ndarray = floats(TILT.width)  # direction of gravity
-    # m/s^2: proper acceleration of the base in the tick before
-    acceleration: np.ndarray = floats(3)
+    jump: np.ndarray = floats(3)  # m/s^2: deviation of the mean acceleration in a tick
     # by which torques are found that are no longer measured
     efforts: np.ndarray = floats(NJ, EFFORT.width)
     noise: NoiseMemory = NoiseMemory()

@@ -57,6 +57,7 @@ from legged_dynamics.estimation.ground import (
 )
 from legged_dynamics.estimation.push import external_jacobian, write_link_wrench
 from legged_dynamics.spatial.algebra import (
+    ZERO,
     add,
     add_scaled,
     cross,
@@ -132,6 +133,17 @@ def _imu_mount(tree, row, layout, settings, accel, base, bodies):
 
 
 @part
+def _jump_error(window, layout, settings, R_BI):
+    """Return a deviation of the accelerometer's mean over a tick, by the readings at its ends."""
+    middle, at = window.shape[0] // 2, layout.acceleration
+    jump = subtract(load3(window[middle], at), load3(window[middle - 1], at))
+    size, noise = norm(jump), settings.significant * settings.accelerometer_noise
+    if not size > noise:
+        return ZERO
+    return scale(settings.jump_share * (1.0 - noise / size), rotate(R_BI, jump))
+
+
+@part
 def _fold_mimics(robot, tau, jacobian):
     """Add torques and Jacobian columns of joints that follow to those of their masters."""
     for m in range(robot.mimics.shape[0]):
@@ -175,8 +187,7 @@ def _take_middle(window, layout, settings, efforts, middle):
     """
     Fill the measurement that an estimate starts from.
 
-    The mean of two samples, or the middle one of more; efforts are taken at their own age,
-    extrapolated by slope if needed.
+    The mean of two samples, or the middle one of more; efforts of their own age, by their slopes.
     """
     n, at = window.shape[0], layout.orientation
     if n == 2:
@@ -314,6 +325,7 @@ def tick(packed):
     mount = _imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
     if imu:
         _base_motion(now, layout, settings, mount, accel, nj, base)
+    store3(memory.jump, 0, _jump_error(window, layout, settings, mount[0]) if imu else ZERO)
     R_WB = _orient(now, layout, mount[0], base, imu, memory, dt)
     up = (R_WB[6], R_WB[7], R_WB[8])
     store9(results.base_rotation, 0, R_WB)

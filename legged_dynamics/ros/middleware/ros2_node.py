@@ -220,8 +220,7 @@ class _ComponentNode(LifecycleNode):
             return msg.SetParametersResult(successful=True)
         self.add_on_set_parameters_callback(answer)
 
-    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any,
-                         **options: Any) -> Any:
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any, **options: Any) -> Any:
         """Create a publisher; one of our own messages sends bytes."""
         if not hasattr(msg_type, 'ros_type'):
             return super().create_publisher(msg_type, topic, qos_profile, **options)

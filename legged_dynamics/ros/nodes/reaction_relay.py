@@ -259,8 +259,7 @@ class ReactionRelay(Component):
     def _read(self, values: dict[str, Any]) -> list[tuple[_FieldPath, Callable[[Any], Any]]]:
         return [self._assignment(text, values['relay.names']) for text in values['relay.fields']]
 
-    def _assignment(self, text: str,
-                    names: list[str]) -> tuple[_FieldPath, Callable[[Any], Any]]:
+    def _assignment(self, text: str, names: list[str]) -> tuple[_FieldPath, Callable[[Any], Any]]:
         """Return where a value goes, and what takes it from the input."""
         try:
             target, equals, source = text.format(*names).partition('=')

@@ -273,8 +273,7 @@ class Footing:
         self._names = model.limb_names
         self._clock = GaitClock(model, gait)
         # A foot cannot give its load away before another one is on the wall.
-        self._handover = min(settings.handover,
-                             max(gait.overlap(model), 1.0 / settings.rate))
+        self._handover = min(settings.handover, max(gait.overlap(model), 1.0 / settings.rate))
         self._least, self._start_time = settings.least_share, settings.start_time
         self._starts_walking = self.walking = walking
         self._replant_ns = round(settings.replant_time * 1e9)

@@ -181,8 +181,7 @@ class Limb:
         object.__setattr__(self, 'links', links)
         object.__setattr__(self, 'hip', hip)
         object.__setattr__(self, 'bends', bends)
-        object.__setattr__(self, 'stiffness',
-                           _hip_matrix(self.stiffness, 'a hip stiffness', True))
+        object.__setattr__(self, 'stiffness', _hip_matrix(self.stiffness, 'a hip stiffness', True))
         object.__setattr__(self, 'damping', _hip_matrix(self.damping, 'a hip damping', False))
 
     @property
