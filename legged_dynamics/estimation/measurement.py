@@ -192,7 +192,7 @@ def _slerp(a: np.ndarray, b: np.ndarray, t: float) -> np.ndarray:
     return mixed / math.sqrt(mixed @ mixed)
 
 
-# Samples over which squares of a late signal's differences are means.
+# Samples over which squares of a late signal's derivatives are means.
 MEAN_SAMPLES = 500.0
 
 
@@ -200,9 +200,9 @@ class LateSignal:
     """
     A signal older by ``late`` [s] than the sample it comes with, as after a low-pass.
 
-    ``x(t) = y(t) + late dy/dt + k late^2/2 d2y/dt2`` by differences; k = 1 for a delay or a
-    second-order Butterworth low-pass, and falls to 0 as third differences exceed second
-    ones (white noise, jumps).
+    ``x(t) = y(t) + late dy/dt + k late^2/2 d2y/dt2``; k = 1 for a delay or a second-order
+    Butterworth low-pass, 0 where noise is all. Derivatives are (1 + k/2) (1 - 1/z) / (1 + k/2/z)
+    a sample; backward differences are late by half of one.
     """
 
     def __init__(self) -> None:
@@ -211,32 +211,32 @@ class LateSignal:
 
     def reset(self) -> None:
         """Forget all samples."""
-        self._last: list[np.ndarray] = []       # the last sample and its differences
-        self._squares = np.zeros(2)     # mean ones, of second and third differences
-        self._count = 0.0
+        self._last: list[np.ndarray] = []       # the last sample and its derivatives
+        self._squares = np.zeros(2)     # mean ones, of second and third derivatives
+        self._smooth, self._count = 1.0, -6.0
 
     def correct(self, values: np.ndarray, dt: float) -> None:
         """Extrapolate a sample in place by slope and curvature; ``dt`` is 0 for the first."""
-        differences = [values.copy()]
-        if dt > 0.0:
-            for last in self._last[:3]:
-                differences.append(differences[-1] - last)
-        steps = self.late / dt if dt > 0.0 else 0.0
-        ahead = np.zeros(len(values))
-        if len(differences) > 1:
-            ahead += steps * differences[1]
-        if len(differences) > 3:
-            ahead += self._smooth(differences) * 0.5 * steps * steps * differences[2]
-        np.add(values, ahead, out=values, where=np.isfinite(ahead))
-        self._last = differences
+        even, last, now = 0.5 * self._smooth, self._last, [values.copy()]
+        for k in range(min(len(last), 3) if dt > 0.0 else 0):
+            slope = now[k] - last[k]
+            before = last[k + 1] if k + 1 < len(last) else slope / (1.0 + even)
+            now.append(slope - even * np.nan_to_num(before))
+        self._last = now
+        if len(now) > 3 and self._is_judged(now):
+            steps = (1.0 + even) * self.late / dt
+            ahead = steps * now[1] + self._smooth * 0.5 * steps * steps * now[2]
+            np.add(values, ahead, out=values, where=np.isfinite(ahead))
 
-    def _smooth(self, differences: list[np.ndarray]) -> float:
-        """Return the part of second differences that counts, by how smooth the signal is."""
-        squares = np.square(differences[2:])
+    def _is_judged(self, derivatives: list[np.ndarray]) -> bool:
+        """Find how smooth the signal is: 1 without noise, 0 where noise is all that changes."""
         self._count = min(self._count + 1.0, MEAN_SAMPLES)
-        self._squares += (np.nansum(squares, axis=1) - self._squares) / self._count
-        second, third = self._squares
-        return min(max(2.0 - third / second, 0.0), 1.0) if second > 0.0 else 0.0
+        if self._count > 0.0:       # what its beginning leaves in derivatives has decayed
+            squares = np.nansum(np.square(derivatives[2:]), axis=1)
+            self._squares += (squares - self._squares) / self._count
+            second, third = self._squares
+            self._smooth = min(max(2.0 - third / second, 0.0), 1.0) if second > 0.0 else 0.0
+        return self._count > 0.0
 
 
 class SampleClock:

@@ -25,8 +25,9 @@ from legged_dynamics.estimation import (
     GroundReactionEstimator,
 )
 from legged_dynamics.estimation import estimator as estimator_module
-from legged_dynamics.estimation.actuators.equations import CONSTANT
+from legged_dynamics.estimation.actuators.equations import CONSTANT, LAG
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
+from legged_dynamics.estimation.actuators.regression import VelocityDelay
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.contact import ContactLevels, find_swinging
 from legged_dynamics.estimation.measurement import LateSignal
@@ -202,6 +203,17 @@ def test_white_noise_of_a_late_signal_is_continued_by_its_slope_alone():
         if k > 20:
             assert sample == pytest.approx(now + 0.006 * RATE * (now - last))
         last = now
+
+
+def test_noise_that_a_correction_amplifies_is_no_further_delay():
+    """A delay of 4 ms was learned as 15: what is corrected is noisier, and seems late again."""
+    delay, sums = VelocityDelay(0.0, RATE, LearnerSettings()), np.zeros(LAG.size)
+    for seems, late in ((0.004, 0.004), (0.004, 0.004), (0.004, 0.004), (0.0015, 0.0055),
+                        (0.004, 0.0055), (-0.0007, 0.0055)):
+        sums[[LAG.error, LAG.motion, LAG.noise]] = 1e6 * seems, 1e6, 1e-3
+        delay.count(1.0, 100)
+        delay.update(sums)
+        assert delay.late == pytest.approx(late)
 
 
 def test_a_robot_that_is_as_stated_has_no_finding():

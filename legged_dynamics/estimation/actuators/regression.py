@@ -217,7 +217,7 @@ class VelocityDelay:
         self.late = self._stated = stated
         self.least = settings.velocity_delay / rate
         self.deviation = self.noise = self._count = 0.0
-        self._settings, self._period = settings, 1.0 / rate
+        self._settings, self._period, self._most = settings, 1.0 / rate, math.inf
 
     def count(self, keep: float, new: int) -> None:
         """Count what the sums rest on: the share of the old that stays, and what is new."""
@@ -235,11 +235,13 @@ class VelocityDelay:
         # Four blocks count as one.
         self.deviation = math.sqrt(4.0 * noise / (self._count * motion))
         # Of slow motion the ratio is of small numbers: it counts once known to half a sample.
-        if abs(late) < max(self.least, settings.rejection * self.deviation) or (
+        # Noise that a correction amplifies passes for a delay: the next is half of it at most.
+        if not max(self.least, settings.rejection * self.deviation) <= abs(late) <= self._most or (
                 self.deviation > 0.5 * self._period):
             return False
+        self._most = 0.5 * abs(late)
         self.late = max(self.late + late, 0.0)
         if self.late < self.least and not self._stated:
-            self.late = self.noise = 0.0
+            self.late, self.noise, self._most = 0.0, 0.0, math.inf
         self._count = 0.0
         return True

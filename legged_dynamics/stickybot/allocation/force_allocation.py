@@ -412,8 +412,7 @@ def answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: flo
 def no_answer(n: int, status: AllocationStatus, certificate: Infeasibility | None = None
               ) -> Allocation:
     """Return an allocation without forces (NaN), with its status and any proof."""
-    return Allocation(status, np.full((n, 2), math.nan), math.nan, math.nan, math.nan,
-                      certificate)
+    return Allocation(status, np.full((n, 2), math.nan), math.nan, math.nan, math.nan, certificate)
 
 
 # -------------------------------------------------------------------------------------------------
