@@ -248,9 +248,10 @@ class Likelihood:
                         np.concatenate(stacked), np.concatenate(weights), load, scaled)
 
 
-def wrench_tolerance(samples: Samples, weight: float, height: float) -> np.ndarray:
-    """Return what a healthy robot leaves of the base's equations, (n, 6) [N, N m]."""
-    force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * samples.missed)
+def wrench_tolerance(samples: Samples, weight: float, height: float, hidden: float = 1.0
+                     ) -> np.ndarray:
+    """Return tolerances (n, 6) [N, N m] of the base's equations, ``hidden`` of what is missed."""
+    force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * hidden * samples.missed)
     moment = np.full(len(force), TOLERANCES.moment * weight * height)
     return np.stack(3 * [force] + 3 * [moment], axis=1)
 

@@ -84,10 +84,14 @@ class LinearModel:
 
 
 class Linearization:
-    """A configuration's equations, elimination of forces, columns, and the other evidence."""
+    """
+    A configuration's equations, elimination of forces, columns, and the other evidence.
+
+    ``in_full``: what impacts hide of the acceleration is no less where all else is quiet.
+    """
 
     def __init__(self, signals: Signals, likelihood: Likelihood, corrector: Corrector,
-                 config: RobotConfig):
+                 config: RobotConfig, in_full: bool = False):
         self.signals, self.likelihood, self.corrector = signals, likelihood, corrector
         self.config, self.model = config, corrector.model
         self.limit = ActuatorModel.of(self.model, config).limit
@@ -100,11 +104,12 @@ class Linearization:
         self.friction = np.array([joint.friction for joint in self.now.joints])
         self.unsure = np.maximum(PARAMETRIC.stated_friction * self.friction / self.limit
                                  - DEVIATIONS[FRICTION].healthy, 0.0)
-        self.scale = self._tolerances()
-        self.legs = legs_of(self.model, config)
         # On soles, moments leave the pitch of the body to the base's equations alone, and what
         # its acceleration is off by passes for rotors.
         self.soles = any(foot.moments for foot in config.feet)
+        self.quietest = PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise
+        self.scale = self._tolerances(1.0 / self.quietest if in_full else 1.0)
+        self.legs = legs_of(self.model, config)
 
     def linear_model(self, low_pass: ResidualFilter) -> LinearModel:
         """Return the linear model."""
@@ -128,8 +133,7 @@ class Linearization:
         other = np.stack(others, axis=1)
         weighted = evidence.weight[:, None] * other
         return LinearModel(
-            list(parameters), typical, self.limit, bool(self.known.any()),
-            PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise,
+            list(parameters), typical, self.limit, bool(self.known.any()), self.quietest,
             np.maximum(low_pass.apply(free[:, None])[:, 0], 0.0),
             low_pass.apply((project @ y[..., None])[..., 0]), np.stack(columns, axis=2),
             other.T @ weighted, -(weighted.T @ evidence.residual))
@@ -142,13 +146,13 @@ class Linearization:
         s = observe(self.signals, model, config, drive)
         return s, motion_equations(model, feet_table(model, config.feet), s)
 
-    def _tolerances(self) -> np.ndarray:
+    def _tolerances(self, hidden: float) -> np.ndarray:
         """Return the tolerances of wrench and efforts, (n, 6 + nj), infinite where unknown."""
         W, h = self.likelihood.weight, self.likelihood.height
         noise = self.config.noise.effort * self.signals.passed
         effort = np.where(self.known, np.hypot(
             TOLERANCES.effort * W * h / len(self.config.feet), noise), np.inf)
-        return np.hstack([wrench_tolerance(self.samples, W, h),
+        return np.hstack([wrench_tolerance(self.samples, W, h, hidden),
                           np.tile(effort, (len(self.samples.time), 1))])
 
     def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:

@@ -36,6 +36,7 @@ from legged_dynamics.model.robot_model import RobotModel
 
 ALL = 'all joints'
 OF_SCALE = ('total_mass', 'effort_scale')   # no motion on the ground tells them apart
+YIELDING = ('elasticity', 'play')
 
 
 class _Noise:
@@ -105,6 +106,11 @@ class _Noise:
         return (-0.5 * self.count * math.log(s2) - 0.5 * float(left)
                 - 0.5 * float(np.linalg.slogdet(K)[1] + np.linalg.slogdet(prior)[1])), x
 
+    def evidence(self, base: np.ndarray, extra: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log-likelihood ratio of more than a prior covariance, and the likeliest x."""
+        (nothing, usual), (value, x) = self.marginal(base), self.marginal(base + extra)
+        return (value - nothing) / self.dependence(x - usual), x
+
 
 class ParametricFaults:
     """Compares parametric faults on a recording filtered at the settings' `signal_cutoff`."""
@@ -120,28 +126,30 @@ class ParametricFaults:
 
     def compare(self, config: RobotConfig) -> list[Candidate]:
         """Return faults beyond healthy small errors, likeliest first, ranked by torques alone."""
-        linear = self._linear = Linearization(
-            self._signals, self._likelihood, self._corrector, config).linear_model(self._filter)
-        healthy = healthy_covariance(linear.parameters)
+        linear, full = (Linearization(
+            self._signals, self._likelihood, self._corrector, config, in_full=in_full
+            ).linear_model(self._filter) for in_full in (False, True))
+        self._linear, healthy = linear, healthy_covariance(linear.parameters)
         hypotheses = _hypotheses(linear)
         gain = hypotheses.pop(('accelerometer_gain', 'imu'))
-        noise = _Noise(linear, healthy + sum(extra for (kind, _), extra in hypotheses.items()
-                                             if kind not in OF_SCALE))
-        # Drives that yield must be worth it where the accelerometer's samples lack its mean, too.
-        nulls = [(base, *noise.marginal(base)) for base in (healthy, healthy + gain)]
+        known = healthy + sum(extra for (kind, _), extra in hypotheses.items()
+                              if kind not in OF_SCALE)
+        noise, noise_in_full = _Noise(linear, known), _Noise(full, known)
         before = self._score(np.zeros(len(healthy)))
 
         def ranked(x: np.ndarray, allowed: np.ndarray) -> float:
             price = 0.5 * float(x @ np.linalg.solve(allowed, x))
             return self._score(x) - before - price - PRIOR.frequent
-        least = ranked(nulls[0][2], healthy)
+        least = ranked(noise.marginal(healthy)[1], healthy)
         found = []
         for (kind, subject), extra in hypotheses.items():
-            worlds = nulls[:2 if kind in ('elasticity', 'play') else 1]
-            told = [noise.marginal(base + extra) for base, _, _ in worlds]
-            x, moved = told[0][1], np.flatnonzero(np.diag(extra))
-            evidence = min((value - nothing) / noise.dependence(y - usual) for (value, y), (
-                _, nothing, usual) in zip(told, worlds)) - self._short - DEVIATIONS[kind].odds
+            # Drives that yield must be worth it where the accelerometer's samples lack its mean,
+            # too, and what impacts hide of it is no less where all else is quiet.
+            told = [noise_in_full.evidence(base, extra) for base in (healthy, healthy + gain)
+                    ] if kind in YIELDING else [noise.evidence(healthy, extra)]
+            x, evidence = told[0][1], min(told, key=lambda one: one[0])[0]
+            evidence -= self._short + DEVIATIONS[kind].odds
+            moved = np.flatnonzero(np.diag(extra))
             if kind == 'effort_scale' and np.mean(x[moved]) < PARAMETRIC.gear_readings[0] - 1.0:
                 x[moved] = self._likeliest_reading(config) - 1.0
             if evidence < -2.0 * PRIOR.frequent or self._too_small(kind, x[moved]):

@@ -123,8 +123,8 @@ DEVIATIONS = {
     'total_mass': Deviation(0.002, 0.2),
     'clock_offset': Deviation(5e-4, 0.02),
     'effort_drift': Deviation(0.02, 0.15),
-    'elasticity': Deviation(0.002, 0.05, 15.0),     # sampled accelerations look alike
-    'play': Deviation(0.001, 0.02, 15.0),
+    'elasticity': Deviation(0.002, 0.05),
+    'play': Deviation(0.001, 0.02),
     'accelerometer_gain': Deviation(1e-6, 0.03),
     'foot_radius': Deviation(0.01, 0.05)}
 
