@@ -38,19 +38,10 @@ from legged_dynamics.workspace.walking.footholds import (
     step_share,
 )
 from legged_dynamics.workspace.walking.gaits import GAITS, Timing, fastest, offsets_of, part_walked
-from legged_dynamics.workspace.walking.reference import (
-    REFERENCE,
-    BodyReference,
-    PressureReference,
-)
+from legged_dynamics.workspace.walking.reference import REFERENCE, BodyReference, PressureReference
 from legged_dynamics.workspace.walking.schedule import ContactSchedule
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.stance import (
-    Pendulum,
-    Stance,
-    moving_pendulum,
-    turned,
-)
+from legged_dynamics.workspace.walking.stance import Pendulum, Stance, moving_pendulum, turned
 from legged_dynamics.workspace.walking.supervisor import (
     SUPERVISOR,
     PushWatch,
