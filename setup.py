@@ -124,7 +124,8 @@ setup(
         'Typing :: Typed',
     ],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['pages/assets/*', 'ros/*/definitions.msg', 'py.typed']},
+    package_data={PACKAGE: ['pages/assets/*', 'ros/*/definitions.msg',
+                            'recordings/fleet/tables.txt', 'py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),

@@ -47,16 +47,7 @@ from legged_dynamics.spatial.algebra import (
     symmetric_times,
 )
 from legged_dynamics.spatial.jit import as_python, lean_kernel
-from legged_dynamics.spatial.layout import (
-    get3,
-    get6,
-    length_of,
-    matrix,
-    put3,
-    put6,
-    put9,
-    vector,
-)
+from legged_dynamics.spatial.layout import get3, get6, length_of, matrix, put3, put6, put9, vector
 from legged_dynamics.spatial.symmetric import add6, add_diagonal, add_mixed_outer
 
 

@@ -85,8 +85,7 @@ def limit_table(model: RobotModel, joints: Sequence[str],
         row[BELIEVED] = settings.velocity_margin * velocity
         row[LOWER], row[UPPER] = (joint.lower, joint.upper) if bounded else (-math.inf, math.inf)
         row[MARGIN] = min(settings.position_margin * span, LIMITS.widest_margin)
-        row[BRAKE] = (min(settings.damping, steady)
-                      if settings.output == 'damping' else 0.0)
+        row[BRAKE] = min(settings.damping, steady) if settings.output == 'damping' else 0.0
         row[BRAKE_EFFORT] = settings.damping_effort * effort
         row[STIFFNESS] = settings.posture_stiffness * effort
         row[DAMPING] = min(settings.posture_damping * effort, steady)

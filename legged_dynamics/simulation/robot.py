@@ -158,8 +158,7 @@ class _StandingController:
         self._model, self._data, self._settings = robot.model, robot.data, robot.plant.gait
         self._free, self._dofs, self._qpos = robot._free_dofs, robot._dofs, robot._qpos
         self._sites = [robot.model.site(foot).id for foot in robot.plant.feet]
-        self.height = (robot.data.xpos[robot.base][2]
-                       - min(robot.data.site_xpos[self._sites, 2]))
+        self.height = robot.data.xpos[robot.base][2] - min(robot.data.site_xpos[self._sites, 2])
         self.reset()
 
     def reset(self) -> None:

@@ -234,8 +234,7 @@ class FigureMaker:
         R_WB, nf = snapshot.rotation, len(self.feet)
         forces = snapshot.forces or Forces.none(nf)
         rotations, places = body_frames(self.model, snapshot.position)
-        up = (forces.ground_normal if np.isfinite(forces.ground_normal).all()
-              else R_WB[2])
+        up = forces.ground_normal if np.isfinite(forces.ground_normal).all() else R_WB[2]
         R_BF = np.array([rotations[body] @ pose.R
                          for body, pose in self._frames]).reshape(nf, 3, 3)
         soles = [rotations[body] @ pose.p + places[body] + foot.touching(R, up)

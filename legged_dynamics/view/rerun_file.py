@@ -59,8 +59,7 @@ def _log(stream: Any, rerun: Any, make: FigureMaker, names: list[str], figure: F
     for name, place, quaternion in zip(names, figure.body_places, quaternions):
         stream.log(name, rerun.Transform3D(translation=place,
                                            quaternion=rerun.Quaternion(xyzw=quaternion)))
-    contact = (np.zeros(len(make.feet), bool) if figure.forces is None
-               else figure.forces.contact)
+    contact = np.zeros(len(make.feet), bool) if figure.forces is None else figure.forces.contact
     stream.log('world/forces', rerun.Arrows3D(
         origins=figure.contact_point[contact],
         vectors=figure.force[contact] / newtons_per_meter,

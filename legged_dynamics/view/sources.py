@@ -299,8 +299,7 @@ class ViewNode(Component):
                 orientation = self._read.imu(newest['imu']).orientation
                 # An IMU on a leg, or without orientation, says nothing of the base by itself.
                 if orientation is not None and self._mount.body == 0:
-                    self._rotation = (rotation_from_quaternion(orientation)
-                                      @ self._mount.pose.R.T)
+                    self._rotation = rotation_from_quaternion(orientation) @ self._mount.pose.R.T
         except MeasurementError as error:
             self.wrong = str(error)
             return None

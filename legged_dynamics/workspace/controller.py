@@ -36,11 +36,7 @@ from legged_dynamics.workspace.ground import Ground, GroundReading
 from legged_dynamics.workspace.pressure import Pressure, pressing_acceleration
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support_excess, support_of
-from legged_dynamics.workspace.workspace_dynamics import (
-    POSE,
-    follow_base,
-    wanted_acceleration,
-)
+from legged_dynamics.workspace.workspace_dynamics import POSE, follow_base, wanted_acceleration
 
 # -------------------------------------------------------------------------------------------------
 # Requested foot forces.

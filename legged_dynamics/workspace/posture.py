@@ -278,5 +278,4 @@ class Posture:
         if self.ease is Ease.DAMPED:
             return brake
         assert self._place is not None
-        return (unloaded + brake
-                + SETTINGS.stiffness * self._limits * (self._place - position))
+        return unloaded + brake + SETTINGS.stiffness * self._limits * (self._place - position)

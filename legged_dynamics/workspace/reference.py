@@ -383,9 +383,9 @@ class ReferenceGenerator:
                 self.settings.shortest_motion)
         self._go([stamp_ns], [self._from_now(now, now.position + 0.5 * T * v, 0.5 * T * w, T)])
 
-    def move_to(self, stamp_ns: int, pose: BodyPose, duration: float | None = None) -> float:
+    def move_to(self, stamp_ns: int, pose: BodyPose) -> float:
         """
-        Move to a pose and rest there.
+        Move to a pose as fast as the limits allow, and rest there.
 
         Parameters
         ----------
@@ -393,8 +393,6 @@ class ReferenceGenerator:
             Start of the motion: now.
         pose : BodyPose
             Goal of the motion.
-        duration : float, optional [s]
-            Least duration; the shortest that the limits allow by default.
 
         Returns
         -------
@@ -415,7 +413,7 @@ class ReferenceGenerator:
         T = max(PEAK_SPEED * linear / limits[0], math.sqrt(PEAK_ACCELERATION * linear / limits[1]),
                 PEAK_SPEED * angular / limits[2],
                 math.sqrt(PEAK_ACCELERATION * angular / limits[3]),
-                self.settings.shortest_motion, duration or 0.0)
+                self.settings.shortest_motion)
         best, least = None, math.inf
         for _ in range(TRIES):
             made = self._from_now(now, pose.position, phi, T)

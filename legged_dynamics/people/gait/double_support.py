@@ -27,11 +27,7 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import UP
 from legged_dynamics.optimization.quadratic_program import Outcome
-from legged_dynamics.people.gait.contact_timing import (
-    ContactTiming,
-    contact_timing,
-    given_timing,
-)
+from legged_dynamics.people.gait.contact_timing import ContactTiming, contact_timing, given_timing
 from legged_dynamics.people.gait.flat_feet import flat_footed, flat_shares, levelled
 from legged_dynamics.people.gait.force_direction import directions, through_sole
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics

@@ -36,12 +36,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER, travelling_reference
 from legged_dynamics.people.gait.reactions import from_middle, load_passes, sum_deviation
-from legged_dynamics.people.gait.required_wrench import (
-    FEWEST,
-    NO_FORCE,
-    REQUIRED,
-    on_path,
-)
+from legged_dynamics.people.gait.required_wrench import FEWEST, NO_FORCE, REQUIRED, on_path
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion
 

@@ -37,12 +37,7 @@ from legged_dynamics.recordings.file_formats import (
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet.batch import Job, JobRows, Outcome, name_of, source_of
 from legged_dynamics.recordings.fleet.data_set import DataSet
-from legged_dynamics.recordings.fleet.report import (
-    counted,
-    data_section,
-    failed_sections,
-    warned,
-)
+from legged_dynamics.recordings.fleet.report import counted, data_section, failed_sections, warned
 from legged_dynamics.recordings.series import WRENCH, XYZ, columns_of
 
 # -------------------------------------------------------------------------------------------------

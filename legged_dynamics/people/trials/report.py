@@ -14,13 +14,7 @@ from matplotlib.patches import Polygon
 from legged_dynamics.model.standing import UP
 from legged_dynamics.pages import style
 from legged_dynamics.pages.page import Chart, Line, Table, command_line, foot_color
-from legged_dynamics.pages.section import (
-    ChartRow,
-    Listing,
-    Report,
-    ReportFigure,
-    ReportSection,
-)
+from legged_dynamics.pages.section import ChartRow, Listing, Report, ReportFigure, ReportSection
 from legged_dynamics.people.gait.double_support import METHODS
 from legged_dynamics.people.gait.flat_feet import fallen
 from legged_dynamics.people.gait.stance_detection import runs

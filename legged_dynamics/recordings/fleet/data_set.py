@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# Schema of the tables: meaning and unit of each column. The same text makes the schema of the
-# files and the tables of docs/fleet_tables.md.
+# Schema of the tables, by `tables.txt`: meaning and unit of each column. The same text makes the
+# schema of the files and the tables of docs/fleet_tables.md.
 
 
 class Field(NamedTuple):
@@ -51,12 +51,7 @@ _AXES = {'wrench': WRENCH, 'force': WRENCH[:3], 'xyz': XYZ, 'quaternion': (*XYZ,
 
 
 def _table(name: str, row: str, text: str) -> TableSchema:
-    """
-    Return a table whose text has a line a column: name, kind, unit and meaning, apart by bars.
-
-    An indented line goes on with the meaning of the one above. A name that ends with braces stands
-    for a column a component; the units of a wrench's two halves are apart by a comma.
-    """
+    """Return a table by its lines in `tables.txt`, which says how they are read."""
     fields = [ID]
     for line in re.sub(r'\n +', ' ', text.strip()).splitlines():
         column, kind, unit, meaning = (part.strip() for part in line.split('|'))
@@ -70,179 +65,24 @@ def _table(name: str, row: str, text: str) -> TableSchema:
     return TableSchema(name, row, tuple(fields))
 
 
-SUMMARY = _table('summary', 'a recording', """
-path | string | | Where it is.
-model | string | | Name of the robot YAML.
-start | timestamp[us, tz=UTC] | | First message, by the recorder's clock.
-duration | double | s | Of what was analysed.
-messages | int64 | | In the bag.
-samples | int64 | | Estimates.
-weight | double | N | Of the robot by its URDF and YAML.
-joints | list<string> | | Joints, in the order of `external_torque`.
-estimate | string | | What most estimates rest on: fused, base only, torque only.
-silent | double | | Part of the samples without estimate.
-standing | double | | Part of the samples in which the robot stands.
-gait | string | | What it does otherwise; empty when it only stands.
-trusted | bool | | Whether the result deserves trust.
-doubts | list<string> | | Why it does not.
-notes | list<string> | | What was missing, assumed or odd.
-residual | double | N | Force at the base that the estimate leaves unexplained, rms of its length.
-residual_share | double | | The same as a part of the weight.
-residual_mean_{wrench} | double | N,N m | Mean of the unexplained wrench, base axes and origin.
-worst_at | double | s | Since the first estimate: the second with the largest residual.
-mass_error | double | kg | How much more the base weighs than the model says, at the end.
-gyro_bias_{xyz} | double | rad/s | Mean of the gyro while the robot stands, IMU axes.
-gravity_error | double | m/s² | Mean length of the accelerometer's vector while the robot stands,
-    less 9.81.
-without_effort | int64 | | Samples without any joint torque.
-without_imu | int64 | | Samples without IMU reading.
-restarts | int64 | | How often gaps or time set back made the estimator start anew.
-refused | int64 | | Messages that could not be used.
-cpu | double | s | What the analysis took of a processor.
-written | timestamp[us, tz=UTC] | | When this row was.
-source_bytes | int64 | B | Size of the recording when it was analysed.
-source_modified | int64 | ns | When it was last changed then, since 1970.
-options | string | | Digest of the options, robot files and package version.
-""")
-
-FEET = _table('feet', 'a recording and foot', """
-foot | string | | Link.
-duty | double | | Part of the samples in which it is down.
-load | double | N | Mean vertical force while it is down (on line, world axes).
-load_share | double | | Its part of the vertical impulse of all feet.
-peak | double | N | Largest vertical force.
-observable | double | | Part of its time on the ground in which its force is determined by
-    measurements.
-steps | int64 | | Touch-downs.
-slip | double | m | How far it slides from touch-down to lift-off, against the other feet on the
-    ground; mean over its stances. Not known with one foot down; two share what they slide.
-slip_largest | double | m | The farthest of a stance.
-agreement | double | % | Of contact with the true one; NaN without truth.
-""")
-
-JOINTS = _table('joints', 'a recording and joint', """
-joint | string | | Name.
-effort | double | N m or N | Root mean square of what was measured.
-measured | double | | Part of the samples with a measured effort.
-residual | double | N m or N | Effort that the estimate leaves unexplained, rms.
-residual_mean | double | N m or N | Its mean: a zero that is off, or friction.
-""")
-
-INPUTS = _table('inputs', "a recording and topic of the estimator's", """
-topic | string | | Joint states or IMU.
-messages | int64 | | Messages that could be used.
-rate | double | Hz | Messages over time, by their stamps.
-received | double | Hz | By the recorder's clock.
-interval | double | ms | Median between stamps.
-lost | double | | Part of the messages expected by the usual interval that did not arrive.
-stamp_jitter | double | ms | Standard deviation of the intervals between stamps.
-receipt_jitter | double | ms | Of those between receipts.
-longest | double | ms | Longest interval between stamps.
-gaps | int64 | | Intervals beyond one and a half medians.
-backwards | int64 | | Stamps not after the one before.
-""")
-
-ERRORS = _table('errors', 'a recording with truth, behaviour and treatment', """
-subject | string | | standing, a gait, or the sum of all feet.
-treatment | string | | zero-phase 25 Hz, on line or unfiltered, as in the report of one bag.
-samples | int64 | | Samples that were compared.
-total | double | N | Root mean square of the force vector's error.
-vertical | double | N | Of its vertical part.
-""")
-
-FOOT_SERIES = _table('foot_series', 'an estimate and foot', """
-stamp_ns | int64 | ns | Of the joint state that is described.
-time | double | s | Since the first estimate.
-foot | string | | Link.
-contact | bool | | Whether it is down.
-contact_probability | float | |
-observable | bool | | Whether measurements determine its force.
-{wrench} | float | N,N m | As published: foot axes and origin.
-raw_{wrench} | float | N,N m | At full bandwidth: foot axes and origin.
-world_{force} | float | N | As published, in world axes.
-true_contact | bool | | Null without truth.
-true_{force} | float | N | True force in world axes; null without truth.
-""")
-
-BASE_SERIES = _table('base_series', 'an estimate', """
-stamp_ns | int64 | ns | Of the joint state that is described.
-time | double | s | Since the first estimate.
-mode | string | | fused, base_only, torque_only or unavailable.
-center_of_pressure_{xyz} | float | m | In base axes; NaN without load.
-residual_{wrench} | float | N,N m | Unexplained wrench, base axes and origin.
-mass_error | float | kg | How much more the base weighs than the model says.
-orientation_{quaternion} | float | | Quaternion of the base in the world.
-external_torque | list<float> | N m or N | Unexplained effort of each joint; NaN where none is
-    measured.
-""")
-
+_READ = {found[1]: _table(*found.groups()) for found in re.finditer(
+    r'^== (\w+): (.*)\n((?:[^=\n].*\n)+)',
+    Path(__file__).with_name('tables.txt').read_text(encoding='utf-8'), re.M)}
+SUMMARY = _READ['summary']
+FEET = _READ['feet']
+JOINTS = _READ['joints']
+INPUTS = _READ['inputs']
+ERRORS = _READ['errors']
+FOOT_SERIES = _READ['foot_series']
+BASE_SERIES = _READ['base_series']
 TABLES = (SUMMARY, FEET, JOINTS, INPUTS, ERRORS, FOOT_SERIES, BASE_SERIES)
-
-
 # Trials of people and robots by inverse dynamics (`trials.batch`): another data set of the same
 # kind, partitioned by person.
-
-
-TRIALS = _table('trials', 'a trial', """
-trial | string | | Its name: that of the motion, without ending.
-path | string | | The motion.
-model | string | | File of the model.
-loads | string | | File of the measured forces; empty without any.
-duration | double | s | Of the motion.
-samples | int64 | | Instants.
-mass | double | kg | Of the model.
-weight | double | N | Of the model.
-method | string | | Which shares the load between feet.
-trusted | bool | | Whether the result deserves trust.
-doubts | list<string> | | Why it does not.
-notes | list<string> | | What was missing, assumed or odd.
-unsupported | double | | Part of the samples in which something else than the feet must bear load.
-lag | double | s | How much later than the motion the clock of the plates is; NaN where it cannot
-    be determined.
-cpu | double | s | What the analysis took of a processor.
-written | timestamp[us, tz=UTC] | | When this row was.
-source_bytes | int64 | B | Size of its files when they were analysed.
-source_modified | int64 | ns | When they were last changed then, since 1970.
-options | string | | Digest of the options and the version of the package.
-""")
-
-TRIAL_FEET = _table('trial_feet', 'a trial and foot', """
-foot | string | | Link.
-duty | double | | Part of the samples in which it is on the ground.
-load | double | N | Mean vertical force while it is on the ground.
-peak | double | N | Largest vertical force.
-stances | int64 | | Touch-downs seen.
-""")
-
-TRIAL_ERRORS = _table('trial_errors', 'a trial with plates, and treatment of the clocks', """
-clocks | string | | as recorded, or together: plates shifted to the motion.
-samples | int64 | | Instants of all feet that are truly loaded.
-vertical | double | N | Root mean square error of the vertical force on a loaded foot.
-single | double | N | Root mean square error of the same while one foot is loaded.
-double | double | N | Root mean square error of the same while several are.
-fore_aft | double | N | Root mean square error of the force along x.
-sideways | double | N | Root mean square error of the force along y.
-total | double | N | Root mean square error of the sum of all vertical forces.
-agreement | double | | Part of the samples in which contact agrees.
-""")
-
-TRIAL_FOOT_SERIES = _table('trial_foot_series', 'an instant and foot', """
-time | double | s | As in the motion.
-foot | string | | Link.
-contact | bool | | Whether it is on the ground.
-{wrench} | float | N,N m | Foot's axes and origin.
-world_{force} | float | N | World axes.
-center_of_pressure_{xyz} | float | m | World axes; NaN without load.
-""")
-
-TRIAL_JOINT_SERIES = _table('trial_joint_series', 'an instant and joint', """
-time | double | s | As in the motion.
-joint | string | | Name.
-position | float | rad or m |
-velocity | float | rad/s or m/s |
-effort | float | N m or N | Of muscles or motors.
-""")
-
+TRIALS = _READ['trials']
+TRIAL_FEET = _READ['trial_feet']
+TRIAL_ERRORS = _READ['trial_errors']
+TRIAL_FOOT_SERIES = _READ['trial_foot_series']
+TRIAL_JOINT_SERIES = _READ['trial_joint_series']
 TRIAL_TABLES = (TRIALS, TRIAL_FEET, TRIAL_ERRORS, TRIAL_FOOT_SERIES, TRIAL_JOINT_SERIES)
 
 

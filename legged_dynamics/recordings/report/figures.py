@@ -73,8 +73,7 @@ class Heading:
 
 def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: Heading) -> None:
     samples = np.flatnonzero(behaviour.samples)
-    contact = (analysis.truth.contact if analysis.truth.known
-               else analysis.series.contact.values)
+    contact = analysis.truth.contact if analysis.truth.known else analysis.series.contact.values
     for sample in samples[::-(-len(samples) // POLYGONS)]:
         standing = [corners[sample] for corners, down in zip(turned.corners, contact[sample])
                     if down]

@@ -36,11 +36,7 @@ from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.ros.middleware import discovery
 from legged_dynamics.ros.middleware.arguments import RosArguments
 from legged_dynamics.ros.middleware.cdr import serialize
-from legged_dynamics.ros.middleware.lifecycle import (
-    ComponentHost,
-    Process,
-    stopped_by_signals,
-)
+from legged_dynamics.ros.middleware.lifecycle import ComponentHost, Process, stopped_by_signals
 from legged_dynamics.ros.middleware.messages import (
     DEFINITIONS,
     TYPE_HASHES,

@@ -17,12 +17,7 @@ from legged_dynamics.ros.middleware.arguments import RosArguments
 from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.lifecycle import ComponentHost
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.node import (
-    LogRecord,
-    NodeClock,
-    StandaloneNode,
-    Subscription,
-)
+from legged_dynamics.ros.middleware.node import LogRecord, NodeClock, StandaloneNode, Subscription
 from legged_dynamics.ros.middleware.protocol import Component, Publication, QoSProfile
 
 

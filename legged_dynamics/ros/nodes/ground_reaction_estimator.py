@@ -26,10 +26,7 @@ from legged_dynamics.ros.conversions import markers
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component, Dialect
 from legged_dynamics.ros.middleware.runner import run
-from legged_dynamics.ros.nodes.diagnostics import (
-    InputMonitor,
-    Pace,
-)
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor, Pace
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.ros.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.ros.nodes.robot_input import SWITCH_SETTINGS, RobotInput

@@ -11,12 +11,7 @@ from enum import Enum
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.exceptions import (
-    ConfigurationError,
-    MeasurementError,
-    ModelError,
-    index_of,
-)
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError, ModelError, index_of
 from legged_dynamics.stickybot.model.limb import (
     BODY,
     HIP,

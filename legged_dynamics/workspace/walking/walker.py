@@ -38,19 +38,10 @@ from legged_dynamics.workspace.walking.footholds import (
     step_share,
 )
 from legged_dynamics.workspace.walking.gaits import GAITS, Timing, fastest, offsets_of, part_walked
-from legged_dynamics.workspace.walking.reference import (
-    REFERENCE,
-    BodyReference,
-    PressureReference,
-)
+from legged_dynamics.workspace.walking.reference import REFERENCE, BodyReference, PressureReference
 from legged_dynamics.workspace.walking.schedule import ContactSchedule
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.stance import (
-    Pendulum,
-    Stance,
-    moving_pendulum,
-    turned,
-)
+from legged_dynamics.workspace.walking.stance import Pendulum, Stance, moving_pendulum, turned
 from legged_dynamics.workspace.walking.supervisor import (
     SUPERVISOR,
     PushWatch,
@@ -471,8 +462,7 @@ class Walker:
         if schedule.swinging:
             self._move_legs(state, q, v, self._course(body, speed), target, moved, dt)
         points, calm = pressure is None, self.state in (Walking.WALK, Walking.HALT)
-        falling = (points and len(bearing) == 4
-                   and GAITS[schedule.timing.gait].order == 'diagonal')
+        falling = points and len(bearing) == 4 and GAITS[schedule.timing.gait].order == 'diagonal'
         return WalkPlan(target, LegPlan(
             bearing, most, moved, True, pressure, self._swing.against_friction(moved, v, dt),
             s.effort_fraction if points and calm else 1.0, falling))

@@ -50,13 +50,7 @@ from legged_dynamics.workspace import (
 from legged_dynamics.workspace.command import FAULT_TEXTS
 from legged_dynamics.workspace.prediction import StatePredictor
 from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
-from legged_dynamics.workspace.walking import (
-    Walker,
-    Walking,
-    WalkPlan,
-    WalkSettings,
-    make_walker,
-)
+from legged_dynamics.workspace.walking import Walker, Walking, WalkPlan, WalkSettings, make_walker
 from legged_dynamics.workspace.walking.settings import SETTINGS as GAIT_SETTINGS
 
 WALK_SETTINGS = (
