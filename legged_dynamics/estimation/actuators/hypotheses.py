@@ -52,6 +52,9 @@ class Hypotheses:
         self._wrong_gain = (settings.gain_factor * np.median(prior.tight[parameters.gains])) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.suspected = 0.0        # compliance that data show, but not surely [rad/(N m)]
+        self.elastic = 0.0          # probability that drives yield otherwise than stated
+        # Compliance by data alone, and its deviation [rad/(N m)].
+        self.soft: tuple[float, float] = (0.0, 0.0)
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
 
     def reject(self, which: np.ndarray) -> None:
@@ -98,6 +101,11 @@ class Hypotheses:
         found.alone = 0.5 * (off ** 2 * (1.0 / small - 1.0 / unknown) - np.log(unknown / small))
         soft, most = theta[at[1]], np.inf if self.rejected[at[1]] else prior.wide[at[1]]
         self.suspected = soft * (0.0 < soft < most and found.alone[1] > self._settings.stated_odds)
+        self.soft = max(float(soft), 0.0), math.sqrt(float(spread[1]))
+        # None is negative: of its prior half is left, and that share of the evidence.
+        odds = math.exp(min(found.alone[1] - self._settings.stated_odds, 99.0)) * math.erfc(
+            -soft / (math.sqrt(2.0) * self.soft[1]))
+        self.elastic = odds / (1.0 + odds) * float(self._prior.wide[at[1]] > 0.0)
 
     def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
              ) -> Iterator[None]:

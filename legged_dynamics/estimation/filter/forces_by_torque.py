@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.composite_body import eliminate_branches, substitute
-from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
-from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.jacobians import BODY, SIZE, START
+from legged_dynamics.dynamics.kinematics import FORCE, ROTATION
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import (
     clear_given_air,
@@ -39,6 +39,7 @@ from legged_dynamics.estimation.filter.force_tracking import (
 from legged_dynamics.estimation.filter.layout import (
     BASE,
     BASE_WEIGHTS,
+    BENDING,
     DOUBT,
     LAG,
     N_RIGHT_SIDES,
@@ -63,7 +64,7 @@ from legged_dynamics.estimation.push import (
     update_mass_error,
     write_external,
 )
-from legged_dynamics.model.parts import DAMPING, FRICTION
+from legged_dynamics.model.parts import DAMPING, FRICTION, PARENT
 from legged_dynamics.optimization.factorizations import (
     factorize,
     invert_factorized,
@@ -72,6 +73,7 @@ from legged_dynamics.optimization.factorizations import (
 from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add,
+    add_scaled,
     cross,
     dot,
     load3,
@@ -80,9 +82,10 @@ from legged_dynamics.spatial.algebra import (
     scale,
     store3,
     subtract,
+    z_axis,
 )
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.layout import put3
+from legged_dynamics.spatial.layout import get3, put3
 from legged_dynamics.spatial.packed import opened
 
 # -------------------------------------------------------------------------------------------------
@@ -106,6 +109,14 @@ def _set_product(A, B, out):
             out[0, c] += x * row[c]
             out[1, c] += y * row[c]
             out[2, c] += z * row[c]
+
+
+@part
+def _lag_variance(settings, tracking, efforts, j, compliance):
+    """Return the variance of a torque whose link, of inertia M, is behind it by sqrt(c M)."""
+    # Slopes are means of a time, behind which nothing is known of them.
+    late = min(compliance * tracking.mass[6 + j, N_RIGHT_SIDES + 6 + j], settings.slope_time ** 2)
+    return late * efforts[j, EFFORT.slope] ** 2
 
 
 @part
@@ -145,6 +156,7 @@ def _accelerometer_rows(packed, layout, settings, G, R, free):
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
         variance = (robot.effort_variance[j] + vectors[DOUBT, j]
                     + friction ** 2 * max(1.0 - now ** 2, settings.unsure_friction)
+                    + _lag_variance(settings, tracking, efforts, j, settings.suspected)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
@@ -223,7 +235,33 @@ def _predict_latest(packed, layout, settings):
 
 
 @part
-def _store_slow_weights(robot, tracking, vectors, joints, n):
+def _fill_bending(robot, scratch, x, bending):
+    """
+    Fill what a compliance of 1 does to each joint's equation by turning the joints by torques.
+
+    Axes below turn with them, and the foot moves.
+    """
+    parent, columns = robot.tree.topology[:, PARENT], scratch.jacobian.T
+    for j in range(bending.shape[0]):
+        bending[j] = 0.0
+    for i in range(robot.feet.index.shape[0]):
+        foot, s = robot.feet.index[i, BODY], robot.feet.index[i, START]
+        f, turn, moved = load3(x, s), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for way in (1.0, -1.0):
+            b = foot
+            while b > 0:
+                torque = scratch.vectors[TAU, b - 1] - scratch.vectors[RESIDUAL, b - 1]
+                torque = torque if math.isfinite(torque) else 0.0
+                axis, column = z_axis(load9(scratch.bodies[b], ROTATION)), get3(columns, b - 1, s)
+                if way < 0.0:
+                    bending[b - 1] += dot(f, add(cross(turn, column), cross(axis, moved)))
+                    moved = add_scaled(moved, torque, column)
+                turn = add_scaled(turn, way * torque, axis)
+                b = parent[b]
+
+
+@part
+def _store_slow_weights(robot, settings, efforts, tracking, vectors, joints, n):
     """Store the inverse variances of the equations by slowly varying errors."""
     steady, wander, rows = tracking.slow_variance[0], tracking.slow_variance[1], tracking.rows
     for j in range(rows.shape[0] - 6):
@@ -233,6 +271,9 @@ def _store_slow_weights(robot, tracking, vectors, joints, n):
     for r in range(joints):
         j = rows[r] - 6
         unseen = robot.friction_doubt[j] * (STUCK + (1.0 - STUCK) * vectors[SLIPPING, j] ** 2)
+        unseen += settings.elastic * (
+            (settings.compliance_error * vectors[BENDING, j]) ** 2
+            + _lag_variance(settings, tracking, efforts, j, settings.compliance_error))
         vectors[SLOW_WEIGHTS, j] = 1.0 / (steady[r] + wander[r] + unseen)
     for r in range(joints, n):
         vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
@@ -271,6 +312,8 @@ def _slow_covariance(robot, scratch, forces, probability, nc):
             slow = information[r, r]
             lag = probability[i] * vectors[VECTOR, r] * slow / (slow + P[r, r])
             vectors[LAG, r] = max(lag * lag - probability[i] ** 2 * slow, 0.0)
+            if probability[i] < 0.5:    # one that is called up bears what its joints say, or none
+                vectors[LAG, r] = forces.state[r] ** 2
             for c in range(nc):
                 information[r, c] *= probability[i]
                 information[c, r] *= probability[i]
@@ -318,7 +361,9 @@ def _fill_equations(packed, layout, settings, imu, base_used):
                     tracking.response)
     fill_doubt(robot, layout, arrays.memory.efforts, middle, vectors)
     equation_covariance(robot, layout, settings, middle, vectors, tracking, n)
-    _store_slow_weights(robot, tracking, vectors, joints, n)
+    _fill_bending(robot, scratch, arrays.memory.forces.state,
+                  vectors[BENDING][:robot.columns.shape[0]])
+    _store_slow_weights(robot, settings, arrays.memory.efforts, tracking, vectors, joints, n)
     if n > joints:
         slow_push_variance(robot, settings, scratch, tracking, joints, n)
     return joints, n
@@ -369,14 +414,6 @@ def _write_forces(packed, layout, settings, results):
             both = slow[r, c] + scale * x[r] * x[c]
             found.covariance[r, c] = settings.covariance_share * P[r, c] + both
             found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
-    for i in range(feet.index.shape[0]):
-        # A sole that is called up bears the light load that it keeps, or none.
-        if probability[i] < 0.5 and has_moment(feet.index, i):
-            s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
-            for r in range(s, end):
-                for c in range(s, end):
-                    found.covariance[r, c] += found.coordinates[r] * found.coordinates[c]
-                    found.latest_covariance[r, c] += found.latest[r] * found.latest[c]
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, settings, tracking.process_noise, probability,
                                   memory.forces.impact, memory.previous, found.covariance)

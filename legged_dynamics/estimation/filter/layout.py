@@ -140,8 +140,8 @@ class Robot(NamedTuple):
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
- SLOW_WEIGHTS, SLIPPING, DOUBT, MOST, LAG) = range(13)
-N_VECTORS = 13
+ SLOW_WEIGHTS, SLIPPING, DOUBT, MOST, LAG, BENDING) = range(14)
+N_VECTORS = 14
 
 
 class Scratch(NamedTuple):
