@@ -6,12 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from motions import RATE, Scene, known_robot, quadruped
+from motions import QUIET, RATE, Scene, known_robot, quadruped
 
 from benchmarks.zoo.robots import biped
 from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
 from legged_dynamics.estimation import GroundReactionEstimator
 from legged_dynamics.estimation.contact import lift_allowance, predict_heights, update_place
+from legged_dynamics.estimation.filter.forces_by_torque import _fill_bending
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.model import RobotModel
@@ -133,3 +134,38 @@ def test_places_are_lost_where_nobody_bears_weight():
         as_python(update_place)(lift, i, 0.0, False, 0.01)
     as_python(predict_heights)(FEET, heights(-0.5, -0.5), UP, lift)
     assert as_python(lift_allowance)(SETTINGS, lift, 0) == 0.0
+
+
+def test_forces_of_drives_that_may_yield_are_doubted_by_what_torques_bend_them_by():
+    """Equations change by what J changes by where each joint is turned by its torque."""
+    model, config = quadruped(**QUIET)      # a ball's place on the ground does not turn with it
+    scene = Scene(model, replace(config, feet=[replace(foot, radius=0.0) for foot in config.feet]))
+    tables, bend = [], 1e-6
+    for m in (still := scene.measurement(0),
+              replace(still, position=still.position + bend * still.effort)):
+        estimator = known_robot(scene.model, scene.config)
+        for k in range(3):
+            estimator.update(replace(m, stamp_ns=round(k * 1e9 / RATE)))
+        tables.append(estimator._arrays)
+    robot, scratch = tables[0].robot, tables[0].scratch
+    forces = np.random.default_rng(2).normal(size=len(tables[0].memory.forces.state))
+    bending = np.zeros(12)
+    as_python(_fill_bending)(robot, scratch, forces, bending)
+    moved = (tables[1].scratch.jacobian - scratch.jacobian)[:12].T @ forces[:12] / bend
+    np.testing.assert_allclose(bending, moved, rtol=1e-3, atol=1e-3 * np.abs(moved).max())
+
+
+def test_bars_hold_for_links_that_stand_otherwise_than_their_motors():
+    scene = Scene(*quadruped(**QUIET), motion=0.0)
+    soft, truth = 0.002, scene.truth(0.0)[2].wrench[:, :3]      # rad/(N m)
+    worst = []
+    for elastic in (0.0, 1.0):
+        estimator = known_robot(scene.model, scene.config)
+        estimator._settings['elastic'], estimator._settings['compliance_error'] = elastic, soft
+        for k in range(200):
+            m = scene.measurement(0)
+            r = estimator.update(replace(m, stamp_ns=round(k * 1e9 / RATE),
+                                         position=m.position + soft * m.effort))
+        sigma = np.sqrt([np.diag(r.covariance_of(foot))[:3] for foot in r.feet])
+        worst.append(np.abs((r.raw_wrench[:, :3] - truth) / sigma).max())
+    assert worst[1] < 2.0 < worst[0]
