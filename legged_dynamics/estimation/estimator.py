@@ -374,13 +374,10 @@ class GroundReactionEstimator:
         self._settings['jump_share'] = np.hypot(self._jump_share, late)
         self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
         self._compliance = learner.compliance
-        suspected = learner.hypotheses.suspected
         self._settings['elastic'] = learner.hypotheses.elastic
         self._settings['compliance_error'] = learner.compliance_error
-        self._settings['suspected'] = max(suspected - learner.compliance, 0.0)
-        yields = max(learner.compliance, suspected) > 0.0
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
-        self._settings['air_force'] = TUNED.largest_noise if yields else TUNED.air_force
+        self._settings['air_force'] = TUNED.largest_noise if learner.yielding else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity.noise)
@@ -454,8 +451,8 @@ class GroundReactionEstimator:
             'two_samples': s.half_window == 0,   # 1: a tick lies between two samples
             'effort_gain': noise.effort_gain,           # deviation of the gain of torque sensors
             # Probability that drives yield otherwise than is used; rad/(N m), by how much (root of
-            # its mean square), and what data speak for beyond it
-            'elastic': 0.0, 'compliance_error': 0.0, 'suspected': 0.0,
+            # its mean square)
+            'elastic': 0.0, 'compliance_error': 0.0,
             'scale_doubt': 0.0,     # deviation of what all forces are wrong by alike, as a share
             # Place in the window, or after it, of the efforts that belong; s, how old they are.
             'effort_at': 0.0, 'effort_age': 0.0,

@@ -269,8 +269,11 @@ class ActuatorLearner:
         if self.seconds > 0.0:
             doubt.follow_motion(x)
         self.torque_variance = doubt.torque_variance(found_doubt, self.value[FRICTION])
-        # Links on springs follow their motors, and torques, by a time of the springs' own.
-        found_doubt[:, DELAY, DELAY] += self.compliance * self.prior.inertia
+        # Links on springs follow their motors, and torques, by a time of the springs' own; where
+        # these are only suspected, poses are off by what torques may bend them by.
+        self.yielding = soft = max(self.compliance, self.hypotheses.suspected)
+        found_doubt[:, DELAY, DELAY] += soft * self.prior.inertia
+        found_doubt[:, GAIN, GAIN] += ((soft - self.compliance) * doubt.typical[:, GAIN]) ** 2
         soft, deviation = self.hypotheses.soft
         self.compliance_error = float(np.hypot(soft - self.compliance, deviation))
         self.doubt = found_doubt

@@ -112,14 +112,6 @@ def _set_product(A, B, out):
 
 
 @part
-def _lag_variance(settings, tracking, efforts, j, compliance):
-    """Return the variance of a torque whose link, of inertia M, is behind it by sqrt(c M)."""
-    # Slopes are means of a time, behind which nothing is known of them.
-    late = min(compliance * tracking.mass[6 + j, N_RIGHT_SIDES + 6 + j], settings.slope_time ** 2)
-    return late * efforts[j, EFFORT.slope] ** 2
-
-
-@part
 def _accelerometer_rows(packed, layout, settings, G, R, free):
     """Fill G (3, nx), R and the reading without forces; return whether there is one."""
     arrays = opened(packed)
@@ -156,7 +148,6 @@ def _accelerometer_rows(packed, layout, settings, G, R, free):
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
         variance = (robot.effort_variance[j] + vectors[DOUBT, j]
                     + friction ** 2 * max(1.0 - now ** 2, settings.unsure_friction)
-                    + _lag_variance(settings, tracking, efforts, j, settings.suspected)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
@@ -271,9 +262,13 @@ def _store_slow_weights(robot, settings, efforts, tracking, vectors, joints, n):
     for r in range(joints):
         j = rows[r] - 6
         unseen = robot.friction_doubt[j] * (STUCK + (1.0 - STUCK) * vectors[SLIPPING, j] ** 2)
+        # A link of inertia M on a spring is behind by the time sqrt(c M); slopes are of a time,
+        # behind which nothing is known of them.
+        late = min(settings.compliance_error * tracking.mass[6 + j, N_RIGHT_SIDES + 6 + j],
+                   settings.slope_time ** 2)
         unseen += settings.elastic * (
             (settings.compliance_error * vectors[BENDING, j]) ** 2
-            + _lag_variance(settings, tracking, efforts, j, settings.compliance_error))
+            + late * efforts[j, EFFORT.slope] ** 2)
         vectors[SLOW_WEIGHTS, j] = 1.0 / (steady[r] + wander[r] + unseen)
     for r in range(joints, n):
         vectors[BASE_WEIGHTS, rows[r]] = steady[r] + wander[r]
