@@ -390,10 +390,8 @@ def update_contact(arrays, layout, settings, normal, dt, results):
         if not math.isnan(given):
             down, p, lifted = given, bayes_update(given, 0.0), 1.0 - given
         update_place(lift, i, down, force > 2.0 * threshold * settings.weight, dt)
-        contact.probability[i] = p
-        contact.flag[i] = down
-        results.contact.flag[i], results.contact.probability[i] = down, p
-        results.contact.latest[i] = down
+        contact.flag[i] = results.contact.flag[i] = results.contact.latest[i] = down
+        contact.probability[i] = results.contact.probability[i] = p
         if lifted > 0.5:
             light = light_load(feet, i, settings, force, threshold) if math.isnan(given) else 0.0
             mix_with_air(feet, i, settings, x, P, lifted, light, tracking.foot_rows,
