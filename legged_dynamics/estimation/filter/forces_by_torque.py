@@ -364,18 +364,20 @@ def _write_forces(packed, layout, settings, results):
     clear_given_air(feet, layout, arrays.window[-1], found)
     _slow_covariance(arrays.robot, arrays.scratch, memory.forces, probability, nc)
     slow, scale = arrays.scratch.information, settings.scale_doubt ** 2
+    light, now, before = arrays.scratch.vectors[VECTOR], found.coordinates, memory.previous.forces
     for r in range(nc):
+        light[r] = now[r] + 0.5 * settings.two_samples * (before[r] - now[r])
         for c in range(nc):
             both = slow[r, c] + scale * x[r] * x[c]
             found.covariance[r, c] = settings.covariance_share * P[r, c] + both
             found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
     for i in range(feet.index.shape[0]):
-        # A sole that is called up bears the light load that it keeps, or none.
+        # A sole that is called up bears the light load that is published, of two ticks, or none.
         if probability[i] < 0.5 and has_moment(feet.index, i):
             s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
             for r in range(s, end):
                 for c in range(s, end):
-                    found.covariance[r, c] += found.coordinates[r] * found.coordinates[c]
+                    found.covariance[r, c] += light[r] * light[c]
                     found.latest_covariance[r, c] += found.latest[r] * found.latest[c]
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, settings, tracking.process_noise, probability,
