@@ -63,6 +63,11 @@ class LearnerSettings:
     elastic_odds: float = 15.0
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
     secondary_weight: float = 0.5       # of loads' deviations once gains are rejected
+    # 1/sqrt(s) of time in which a leg swings, random walk of what all gains have in common: 0.2 in
+    # a minute, of magnets (0.1 to 0.2 %/K), current sensors, and with room for faster ones.
+    gain_walk: float = 0.025
+    scale_noise: float = 0.007          # sqrt(s), of vertical forces, a share
+    load_rejection: float = 3.0         # deviations of a change that is a load's
     mass_deviation: float = 0.04        # error of all masses alike, as a share
 
     # Doubt about torques
