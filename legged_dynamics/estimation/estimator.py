@@ -372,7 +372,8 @@ class GroundReactionEstimator:
         late = (learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0) * self.settings.rate
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(self._jump_share, late)
-        self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
+        self._settings['scale_doubt'] = np.hypot(learner.hypotheses.scale_doubt,
+                                                 learner.regression.drift.doubt)
         self._compliance = learner.compliance
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
         self._settings['air_force'] = TUNED.largest_noise if learner.yielding else TUNED.air_force
