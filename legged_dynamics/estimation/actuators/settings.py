@@ -59,7 +59,7 @@ class LearnerSettings:
     usual_difference: float = 0.3
     effort_delay_odds: float = 1.0      # of an unknown delay of torques to a small one
     gain_odds: float = 4.0              # of wrong gains to all else, and of a drift of all
-    # Of stiff drives to elastic ones, as in the doctor: targets held for a sample look like these.
+    # Of stiff drives to elastic ones: targets held for a sample look like these.
     elastic_odds: float = 15.0
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
     secondary_weight: float = 0.5       # of loads' deviations once gains are rejected
