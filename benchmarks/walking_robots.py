@@ -23,7 +23,7 @@ import mujoco
 import numpy as np
 
 from benchmarks.zoo.descriptions import prepared
-from benchmarks.zoo.robots import ZooRobot, by_joint, nominal, robot
+from benchmarks.zoo.robots import ZooRobot, by_joint, robot
 from benchmarks.zoo.sensors import FIELD
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
@@ -122,6 +122,8 @@ class Laboratory:
             self.known = zoo.model
         self.joints = self.known.joint_names
         config = self.config
+        # Joints that follow others are in no list of the YAML, and are held where they start.
+        self._following = [name not in config.joints for name in self.joints]
         physics = {key: np.array([by_joint(zoo, getattr(config, name))[joint]
                                   for joint in self.joints])
                    for key, name in (('armature', 'armature'), ('damping', 'joint_damping'),
@@ -162,7 +164,7 @@ class Laboratory:
         self._free = int(self.model.jnt_qposadr[free])
         self._free_dof = int(self.model.jnt_dofadr[free])
         data = self.data
-        data.qpos[self._qpos] = nominal(zoo, self.joints)
+        data.qpos[self._qpos] = config.nominal_in(self.known)
         mujoco.mj_forward(self.model, data)
         if config.feet[0].moments:
             level = np.empty(4)
@@ -185,7 +187,8 @@ class Laboratory:
         self.fallen = False
         self.effort = np.zeros(n)
         # Until the first command the joints are held by a stiff drive.
-        self._held = data.qpos[self._qpos].copy()
+        self._start = data.qpos[self._qpos].copy()
+        self._held = self._start
         self.estimator = GroundReactionEstimator(self.known, config)
         self.odometry = LegOdometry(self.known, config)
         self.commanded = False
@@ -234,10 +237,9 @@ class Laboratory:
         """Return the efforts that have reached the motors."""
         while self._queue and self._queue[0][0] <= self._steps:
             self.effort, self._held = self._queue.popleft()[1], None
-        if self._held is None:
-            return self.effort
-        return (12.0 * self.limits * (self._held - self.data.qpos[self._qpos])
+        held = (12.0 * self.limits * (self._start - self.data.qpos[self._qpos])
                 - 0.3 * self.limits * self.data.qvel[self._dofs])
+        return held if self._held is not None else np.where(self._following, held, self.effort)
 
     def _advance(self, effort: np.ndarray) -> None:
         """Move the physics on by a step with efforts of the motors, which cut them."""

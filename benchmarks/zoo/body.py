@@ -58,6 +58,7 @@ class Body:
             chain.append(body)
             body = self.model.body_parentid[body]
         found = np.flatnonzero(np.isin(self.model.jnt_bodyid[joints], chain))
+        found = found[len(found) - min(self.rows, len(found)):]     # a waist above them is held
         if len(found) != self.rows:
             raise SimulationError(f'expected {self.rows} motors in the leg of '
                                   f'{self.model.site(site).name}, got {len(found)}')

@@ -248,11 +248,12 @@ def robot(name: str) -> ZooRobot:
 
 
 def by_joint(zoo: ZooRobot, values: tuple[float, ...]) -> dict[str, float]:
-    """Return per-joint values of the configuration by name."""
+    """Return per-joint values by name; joints that follow others (mimic) have the usual ones."""
     names = zoo.config.joints
-    return dict(zip(names, values * len(names) if len(values) == 1 else values))
+    return dict.fromkeys(zoo.model.joint_names, float(np.median(values))) | dict(
+        zip(names, values * len(names) if len(values) == 1 else values))
 
 
 def nominal(zoo: ZooRobot, joints: tuple[str, ...]) -> np.ndarray:
     """Return the standing pose in an order of joints [rad]."""
-    return np.array([zoo.pose[name] for name in joints])
+    return np.array([zoo.pose.get(name, 0.0) for name in joints])

@@ -21,6 +21,7 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
+DOUBTFUL = 3        # when the result does not deserve trust
 INTERRUPTED = 130   # as shells have it for Ctrl-C
 NOT_INSTALLED = '(not installed)'       # in place of a version
 # Which extra of setup.py brings a package that is imported.

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli import INTERRUPTED
+from legged_dynamics.cli import DOUBTFUL, INTERRUPTED
 from legged_dynamics.cli.output import ProgressBar, counting, output_folder, say, show, show_page
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.pages.page import command_line
@@ -26,7 +26,6 @@ from legged_dynamics.recordings.bags import SUFFIXES, BagReader, is_recording
 from legged_dynamics.recordings.replay import DETECTED, AnalysisOptions
 from legged_dynamics.recordings.report import climb as climbs
 from legged_dynamics.recordings.report.analysis import (
-    DOUBTFUL,
     Analysis,
     analyse,
     distrust,

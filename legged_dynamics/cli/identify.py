@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from legged_dynamics.cli import DOUBTFUL
 from legged_dynamics.cli.arguments import write_file, write_yaml
 from legged_dynamics.cli.doctor import robot_and_readings
 from legged_dynamics.diagnosis.doctor.hypotheses import changes
@@ -20,7 +21,6 @@ from legged_dynamics.diagnosis.identification.identify import (
     with_inertias,
 )
 from legged_dynamics.diagnosis.identification.samples import sensor_noise
-from legged_dynamics.recordings.report.analysis import DOUBTFUL
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 # Share by which a residual on the other bag may grow by chance.

@@ -11,7 +11,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from legged_dynamics.cli import DOUBTFUL
 from legged_dynamics.cli.arguments import write_file
+from legged_dynamics.cli.output import say
 from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.model import Joint, RobotConfig, RobotModel
 from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
@@ -204,13 +206,17 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str 
 def run_new(args: argparse.Namespace) -> int:
     """Make the YAML, print what was guessed, and write it."""
     text = read_description_file(args.urdf)
-    model, _ = read_model(text)
+    model, _ = read_model(args.urdf)
     guess = guess_robot(model, read_looks(text), args.feet, args.imu)
     name = re.sub(r'\W', '_', model.name)[:60] or 'robot'
     out = args.out or Path(f'{name}.yaml')
     if out.exists() and not args.force:
         raise OutputError(f'{out} is there already; give another name with -o, or --force')
     write_file(out, robot_yaml(model, guess, args.urdf.name))
+    config = RobotConfig.from_yaml(out)
+    doubts = [*guess.doubts, *standing_warnings(model, config)]
+    if doubts:
+        say(f'Not to be trusted: {"; ".join(doubts)}.', 'bold red')
     print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} joints, base '
           f'{model.base_link}\n\nGuessed')
     for line in guess.said or ['nothing']:
@@ -219,8 +225,7 @@ def run_new(args: argparse.Namespace) -> int:
         shipped = recognise(model, by_name=True)
         print(f'\nThe package has a YAML of this robot, with what its maker states: {shipped}')
     print('\nTo be measured or checked')
-    config = RobotConfig.from_yaml(out)
-    for line in [*guess.measure, *standing_warnings(model, config)]:
+    for line in guess.measure:
         print(f'  {line}')
     print(f'\nRobot YAML:    {out}')
     if config.feet:
@@ -229,4 +234,4 @@ def run_new(args: argparse.Namespace) -> int:
         for line in feet_lines(model, config):
             print(f'  {line}')
     print(f'\nNext: legged-dynamics info {args.urdf} --robot {out}')
-    return 0
+    return DOUBTFUL if doubts else 0

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli import INTERRUPTED, analyze
+from legged_dynamics.cli import DOUBTFUL, INTERRUPTED, analyze
 from legged_dynamics.cli.output import output_folder, say, show
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.pages.section import REPORT
@@ -21,7 +21,7 @@ from legged_dynamics.people.trials.inverse_kinematics import inverse_kinematics
 from legged_dynamics.people.trials.subject import CUTOFF, GaitOptions
 from legged_dynamics.recordings.bags import is_recording
 from legged_dynamics.recordings.file_formats import C3D, OSIM, TRC, format_of
-from legged_dynamics.recordings.report.analysis import DOUBTFUL, distrust
+from legged_dynamics.recordings.report.analysis import distrust
 from legged_dynamics.ros.middleware.arguments import RosArguments
 
 CSV = 'inverse_dynamics.csv'

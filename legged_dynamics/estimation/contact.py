@@ -360,18 +360,14 @@ def update_contact(arrays, layout, settings, normal, dt, results):
     contact, lift, feet_at = arrays.memory.contact, arrays.memory.lift, results.feet
     x, P = arrays.memory.forces.state, arrays.memory.forces.covariance
     feet, swings = robot.feet, arrays.scratch.vectors[WEIGHTS]
-    doubted = False
-    for i in range(feet.index.shape[0]):
-        doubted = doubted or _doubt_weight(
-            settings, robot.contact_levels[i, 3]) > settings.least_doubt
-    if doubted:
-        find_swinging(feet, arrays.scratch.bodies, feet_at.states, normal,
-                      GRAVITY / settings.natural_frequency ** 2, swings)
+    find_swinging(feet, arrays.scratch.bodies, feet_at.states, normal,
+                  GRAVITY / settings.natural_frequency ** 2, swings)
     for i in range(feet.index.shape[0]):
         threshold = robot.contact_levels[i, 0]
         force, variance = normal_force(P, x, feet.index[i, START], get3(feet_at.normals, i, 0))
         # Point feet are unloaded at once.
-        there = lift_allowance(settings, lift, i) if has_moment(feet.index, i) else 0.0
+        there = 0.0 if swings[i] > 0.5 or not has_moment(feet.index, i) else lift_allowance(
+            settings, lift, i)
         # A force that seems to pull after an impact is an error, and counts as no force.
         evidence = _force_evidence(
             robot, settings, i, max(force, 0.0) if there > settings.unmoved else force, variance)
@@ -379,10 +375,8 @@ def update_contact(arrays, layout, settings, normal, dt, results):
             evidence += min(there * _force_evidence(
                 robot, settings, i, 2.0 * threshold * settings.weight, variance),
                 settings.motion_evidence)
-        evidence += row[layout.switch_evidence + i]
-        if doubted:
-            evidence -= settings.swing_evidence * swings[i] * _doubt_weight(
-                settings, robot.contact_levels[i, 3])
+        evidence += row[layout.switch_evidence + i] - settings.swing_evidence * (
+            swings[i] * _doubt_weight(settings, robot.contact_levels[i, 3]))
         p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
         down = _hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]
@@ -390,10 +384,8 @@ def update_contact(arrays, layout, settings, normal, dt, results):
         if not math.isnan(given):
             down, p, lifted = given, bayes_update(given, 0.0), 1.0 - given
         update_place(lift, i, down, force > 2.0 * threshold * settings.weight, dt)
-        contact.probability[i] = p
-        contact.flag[i] = down
-        results.contact.flag[i], results.contact.probability[i] = down, p
-        results.contact.latest[i] = down
+        contact.flag[i] = results.contact.flag[i] = results.contact.latest[i] = down
+        contact.probability[i] = results.contact.probability[i] = p
         if lifted > 0.5:
             light = light_load(feet, i, settings, force, threshold) if math.isnan(given) else 0.0
             mix_with_air(feet, i, settings, x, P, lifted, light, tracking.foot_rows,

@@ -372,7 +372,8 @@ class GroundReactionEstimator:
         late = (learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0) * self.settings.rate
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(self._jump_share, late)
-        self._settings['scale_doubt'] = learner.hypotheses.scale_doubt
+        self._settings['scale_doubt'] = np.hypot(learner.hypotheses.scale_doubt,
+                                                 learner.regression.drift.doubt)
         self._compliance = learner.compliance
         self._settings['elastic'] = learner.hypotheses.elastic
         self._settings['compliance_error'] = learner.compliance_error

@@ -235,7 +235,8 @@ class SensorNoise(CheckedSettings):
         for name, value in zip(names, each):
             found[model.joint_index(name)] = value
         if quantity == 'effort' and self.effort_percent > 0.0:
-            limits = model.effort_limits
+            free = [joint.mimic is not None and np.isinf(joint.effort) for joint in model.joints]
+            limits = np.where(free, 0.0, model.effort_limits)   # what follows has no motor
             if not np.isfinite(limits).all():
                 name = model.joint_names[int(np.flatnonzero(~np.isfinite(limits))[0])]
                 raise ConfigurationError('noise.effort_percent: expected an effort limit of every '

@@ -145,26 +145,27 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
               count: int) -> FootGuess:
     """Return a foot with radius or sole from the shapes on its body."""
     body, pose = model.frame(link)
+    ankle = _has_ankle(model, link, count)
     near: list[Shape] = []      # in the frame of the foot's link
     for name in [link, *(name for name in shapes if name != link)]:
         if name in model.frames and model.frames[name].body == body:
             to_link = pose.inverse() @ model.frames[name].pose
             near += [Shape(shape.kind, shape.size, to_link @ shape.pose) for shape in shapes[name]]
-        if near and name == link:
+        # A leg with an ankle stands on no ball: it may be one of a sole's corners.
+        if near and name == link and not (ankle and {one.kind for one in near} == {'sphere'}):
             break
     up = link_pose(model, body_poses(model, _resting_position(model)), link).R[2]
     solid = [shape for shape in near if shape.size.any()]
-    if not solid:
-        unknown = (FlatFoot(link, *UNKNOWN_SOLE) if _has_ankle(model, link, count)
-                   else PointFoot(link, 0.5 * UNKNOWN_SOLE[2]))
-        return FootGuess(unknown, None, why, '')
+    if not solid or (ankle and len(solid) < 3 and all(one.kind == 'sphere' for one in solid)):
+        return FootGuess(FlatFoot(link, *UNKNOWN_SOLE) if ankle else PointFoot(
+            link, 0.5 * UNKNOWN_SOLE[2]), None, why, '')
     heights = [shape.lowest(up) for shape in solid]
     lowest = min(heights)
     touching = [shape for shape, height in zip(solid, heights) if height < lowest + 0.01]
     balls = [shape for shape in touching if shape.kind in ('sphere', 'capsule')]
     boxes = [shape for shape in touching if shape.kind == 'box' and _lies_flat(shape)]
     flat = boxes or [shape for shape in touching if shape.kind == 'cylinder' and not balls
-                     and _has_ankle(model, link, count) and abs(shape.pose.R[2, 2]) < 0.5]
+                     and ankle and abs(shape.pose.R[2, 2]) < 0.5]
     if up[2] > 0.9 and (flat or len(balls) >= 3):
         corners = (np.concatenate([shape.corners for shape in flat]) if flat else
                    np.array([shape.pose.p - [0, 0, shape.size[0]] for shape in balls]))
@@ -233,7 +234,7 @@ def _flat(link: str, corners: np.ndarray, kind: str, why: str, source: str) -> F
 
 def _has_ankle(model: RobotModel, link: str, count: int) -> bool:
     """Tell two legs that stand on soles from more legs, or legs without an ankle, on points."""
-    chain = model.chain(model.frame(link).body)
+    chain = model.chain(model.frame(link).body) or [1]      # a foot on the base hangs on none
     return count == 2 and (len(chain) >= 5 or 'ankle' in model.joints[chain[-1] - 1].name.lower())
 
 
@@ -261,6 +262,7 @@ class RobotGuess(NamedTuple):
     imu_link: str  # Empty where nothing tells
     said: list[str]  # Each guess and its source, in words
     measure: list[str]  # What a person must measure or check
+    doubts: list[str]  # Why it cannot be the robot, or not stand so
     position: np.ndarray  # (nq,) [rad or m]: standing pose
     rails: tuple[str, ...]  # Rails of a test stand; then the base is fixed
     passive: tuple[str, ...]  # Joints without a motor, rails included
@@ -351,13 +353,13 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
                 imu_link: str = '') -> RobotGuess:
     """Return what a robot's description tells of its feet and its IMU."""
     guessed = _guess_feet(model, looks.shapes, feet)
-    said, measure = [], []
+    said, measure, doubts = [], [], list[str]()
     if guessed:
         count = f'{len(guessed)} feet' if len(guessed) > 1 else 'one foot'
         said.append(f'{count}, {guessed[0].why}: '
                     f'{", ".join(guess.foot.link for guess in guessed)}')
     else:
-        measure.append('feet: nothing tells which links they are; name them with --feet')
+        doubts.append('feet: nothing tells which links they are; name them with --feet')
     for guess in guessed:
         said.append(_said_of(guess))
         if not guess.measured_by:
@@ -378,17 +380,20 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
         measure.append('passive_effort: unknown as it is; zero where nothing but gravity acts '
                        'along the rail, no spring, no hand and little friction. absent_joints: '
                        'take a rail out whose position and velocity are in joint_states')
+    sliding = [joint.name for joint in model.joints[len(rails):] if joint.unit == 'm']
+    said += [f'{len(sliding)} sliding joints, all in m, N and kg: {", ".join(sliding[:8])}'
+             ] * bool(sliding)
     passive = _passive_joints(model, looks, rails, said)
-    position = _standing(model, guessed, passive, bool(rails), measure)
+    position = _standing(model, guessed, passive, bool(rails), doubts)
     leg = _leg_length(model, guessed, position)
-    motors, limited = _actuators(model, looks, passive, leg, said, measure)
     measure.append('nominal_position: how the robot stands; it is a guess with bent legs'
                    if guessed else 'nominal_position: how the robot stands')
-    return RobotGuess(guessed, imu_link, said, measure, position, rails, passive, motors, limited)
+    return RobotGuess(guessed, imu_link, said, measure, doubts, position, rails, passive,
+                      *_actuators(model, looks, passive, leg, said, measure))
 
 
 def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[str], held: bool,
-              measure: list[str]) -> np.ndarray:
+              doubts: list[str]) -> np.ndarray:
     """Return a standing pose, and say where the feet cannot carry the robot in it."""
     rest = _resting_position(model)
     if not feet:
@@ -402,22 +407,22 @@ def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[st
     poses = body_poses(framed, position)
     places = np.array([link_pose(framed, poses, foot.link).p for foot in links])
     fall = foot_loads(framed, links, poses)[1]
-    away = places.mean(axis=0)
+    away = _legs(framed, [foot.link for foot in links], position).mean(axis=0)
     if away[2] > -LEVEL * np.abs(away).max():
         axis = int(np.abs(away).argmax())
-        measure.append(
-            f'base: the feet are {"-" if away[axis] < 0.0 else "+"}{"xyz"[axis]} of '
-            f'{model.base_link}, whose z must point up (REP 103). Put a link above it that is '
-            'fixed to it and turned, or the guess of the feet is wrong')
+        doubts.append(
+            f'base: the feet are {"-" if away[axis] < 0.0 else "+"}{"xyz"[axis]} of the hips in '
+            f'axes of {model.base_link}, whose z must point up (REP 103). Put a link above it '
+            'that is fixed to it and turned, or the guess of the feet is wrong')
     elif fall > CANNOT_STAND:
-        measure.append(
+        doubts.append(
             f'feet: on {", ".join(foot.link for foot in links)} the robot cannot stand, with '
             f'the base level its centre of mass is {fall:.2f} m outside of them. The guess of '
             'the feet is probably wrong: name their links with --feet, or correct kind and '
             'measures in the YAML')
     for i, j in zip(*np.triu_indices(len(links), 1)):
         if np.linalg.norm(places[i] - places[j]) < TOGETHER:
-            measure.append(
+            doubts.append(
                 f'feet: {links[i].link} and {links[j].link} are at one place. Where their limbs '
                 'are one leg with a closed loop, which a URDF cannot describe, forces of the '
                 'leg are wrong: describe it as a chain')
@@ -425,13 +430,19 @@ def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[st
 
 
 def _leg_length(model: RobotModel, feet: Sequence[FootGuess], position: np.ndarray) -> float:
-    """Return how far the feet are below the base [m]."""
+    """Return how far the feet are below the hips [m]."""
     if not feet:
         return 0.5
+    legs = _legs(model, [one.foot.link if one.frame is None else one.frame.parent
+                         for one in feet], position)
+    return max(float(np.abs(legs[:, 2]).max()), 0.05)
+
+
+def _legs(model: RobotModel, links: Sequence[str], position: np.ndarray) -> np.ndarray:
+    """Return the ways from hips to feet [m], (n, 3): base axes; a base may be on the ground."""
     poses = body_poses(model, position)
-    places = [link_pose(model, poses, one.frame.parent if one.frame is not None
-                        else one.foot.link).p for one in feet]
-    return max(float(np.abs(np.array(places)[:, 2]).max()), 0.05)
+    return np.array([link_pose(model, poses, link).p - poses[[
+        0, *model.chain(model.frame(link).body)][:2][-1]].p for link in links])
 
 
 def _said_of(guess: FootGuess) -> str:

@@ -225,11 +225,7 @@ def _checked_text(text: str, origin: str) -> str:
 
 
 def _decode(content: bytes, origin: str) -> str:
-    """
-    Return XML bytes as text: by byte order mark, by declaration, or else UTF-8.
-
-    Invalid UTF-8 is read as Latin-1, such as a letter in an author's name.
-    """
+    """Return XML bytes as text: by byte order mark or declaration, as UTF-8, or as Latin-1."""
     for beginning, encoding in _BEGINNINGS:
         if content.startswith(beginning):
             return _decoded(content, encoding, origin)

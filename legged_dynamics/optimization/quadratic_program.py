@@ -200,11 +200,7 @@ def _polish(s, start, k):
 
 @part
 def _start_from(s, n_equal, k):
-    """
-    Solve for the active rows, letting go of those that pull; return how many are left.
-
-    ``y`` is the unconstrained minimum, and becomes that on the rows left.
-    """
+    """Move ``y`` to the minimum on the active rows that do not pull; return how many are left."""
     rows, y, active, u, gram = s.rows, s.y, s.active, s.u, s.gram
     n = rows.shape[1]
     while True:

@@ -362,11 +362,7 @@ def _given_topics(bag: BagReader, options: AnalysisOptions,
 
 def _live_start(bag: BagReader, topics: TopicChoice, settings: EstimatorSettings,
                 start_ns: int | None) -> int | None:
-    """
-    Return the stamp of the first joint state that the live estimator had, if known.
-
-    Its filters start there, and so must the replay's to give the same bits.
-    """
+    """Return the stamp of the live estimator's first joint state: a replay starts there, too."""
     if not topics.live or start_ns is not None:
         return None
     live = next(bag.messages([next(iter(topics.live.values()))]))

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Time series that grow sample by sample: of an estimator, and of when its inputs came."""
+"""Time series of an estimator and of when its inputs came; what units these can be in."""
 from __future__ import annotations
 
 from collections import Counter
@@ -18,6 +18,7 @@ from legged_dynamics.estimation import (
     Measurement,
     Mode,
 )
+from legged_dynamics.model import Joint
 
 # Components of a vector and of a wrench, in names of columns.
 XYZ = ('x', 'y', 'z')
@@ -110,7 +111,7 @@ class ForceSeries:
 # Columns of `EstimateSeries` that estimate and joint state have under the same name.
 _ESTIMATED = ('observable', 'center_of_pressure', 'base_residual', 'external_torque', 'mass_error',
               'base_rotation', 'foot_rotation', 'foot_position', 'contact_point')
-_SENSED = ('position', 'effort', 'angular_velocity', 'linear_acceleration')
+_SENSED = ('position', 'velocity', 'effort', 'angular_velocity', 'linear_acceleration')
 
 
 class EstimateSeries(ForceSeries):
@@ -131,16 +132,13 @@ class EstimateSeries(ForceSeries):
         self.observable = Column((n,), bool)
         self.center_of_pressure = Column((3,))
         self.base_residual = Column((6,))
-        self.external_torque = Column((len(joints),))
         self.mass_error = Column()
-        self.position = Column((len(joints),))
-        self.effort = Column((len(joints),))
-        self.angular_velocity = Column((3,))
-        self.linear_acceleration = Column((3,))
+        self.position, self.velocity = Column((len(joints),)), Column((len(joints),))
+        self.effort, self.external_torque = Column((len(joints),)), Column((len(joints),))
+        self.angular_velocity, self.linear_acceleration = Column((3,)), Column((3,))
         self.base_rotation = Column((3, 3))
         self.foot_rotation = Column((n, 3, 3))
-        self.foot_position = Column((n, 3))
-        self.contact_point = Column((n, 3))
+        self.foot_position, self.contact_point = Column((n, 3)), Column((n, 3))
 
     def append_received(self, reaction: GroundReaction, receipt_ns: int,
                         measurement: Measurement) -> None:
@@ -294,8 +292,7 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
             (Fault.NO_IMU, 'No IMU reading for {} joint states.'),
             (Fault.NO_ORIENTATION, 'The IMU gives no orientation in {} samples; tilt is taken '
              'from gyro and accelerometer, and heading is not known.'),
-            (Fault.GAP, 'The estimator started anew {} times after a gap in the joint states.'),
-            (Fault.TIME_JUMPED_BACK, 'The estimator started anew {} times after time set back.')):
+            (Fault.GAP, 'The estimator started anew {} times after a gap in the joint states.')):
         if faults[fault] and (fault != Fault.NO_IMU or len(inputs) > 1):
             notes.append(said.format(faults[fault]))
     notes += [f'{Fault(one.fault).name}: {one}.' for one in findings]
@@ -317,3 +314,72 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
                      f'the estimator is set to {settings.rate:.0f} Hz (parameter rate): its noise '
                      'weights are off.')
     return notes
+
+
+# -------------------------------------------------------------------------------------------------
+# What a recording in rad, m, s and N m can hold, and which mistakes explain what it cannot.
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Between which values a quantity lies, and how many times as large mistakes make it."""
+
+    what: str
+    least: float
+    most: float
+    mistakes: tuple[tuple[str, float], ...] = ()
+
+    def doubt(self, values: np.ndarray | float, whose: str = '') -> list[str]:
+        """Return a sentence where the mean of what is known is outside, with its causes."""
+        known = np.extract(np.isfinite(values), values)
+        if not len(known) or self.least <= known.mean() <= self.most:
+            return []
+        why = ' or '.join(name for name, factor in self.mistakes
+                          if abs(self.least) <= known.mean() / factor <= self.most)
+        return [f'{self.what}{whose} is {known.mean():.3g}, expected {self.least:.3g} to '
+                f'{self.most:.3g}' + f' ({why}?)' * bool(why)]
+
+
+# Steps show from 5 Hz on, and no drive is read more often than at 10 kHz.
+INTERVAL = Bound('the usual time between samples [s]', 1e-4, 0.2, (
+    ('milliseconds', 1e3), ('microseconds', 1e6), ('nanoseconds', 1e9)))
+# An encoder may have turned once.
+BEYOND = Bound('the way beyond the limits in the URDF of ', 0.0, 2.0 * np.pi)
+# Filters and noise of slow joints reach 1.5 in recordings of real robots; rpm are 9.5 rad/s.
+CHANGE = Bound('the change of position over that by the velocity of ', 1.0 / 3.0, 3.0, (
+    ('positions in degrees', 180.0 / np.pi), ('velocities in degrees/s', np.pi / 180.0),
+    ('velocities in turns a minute', np.pi / 30.0), ('velocities of the opposite sign', -1.0),
+    ('positions in mm', 1e3), ('velocities in mm/s', 1e-3)))
+# Momentum does not grow for seconds; the feet may also hang in the air.
+LOAD = Bound('the mean load of all feet over the weight', -0.3, 2.0, (
+    ('torques in N mm', 1e3),))
+
+
+def recording_doubts(joints: Sequence[Joint], time: np.ndarray, position: np.ndarray,
+                     velocity: np.ndarray, load: np.ndarray | float = np.nan) -> list[str]:
+    """Return what joint states and loads over the weight cannot be in rad, m, s and N m."""
+    if len(time) < 3 or position.shape[1] != len(joints):   # a ball joint has four numbers
+        return LOAD.doubt(load)
+    beyond, change = [], []
+    for joint, q, ratio in zip(joints, position.T, _changes(time, position, velocity)):
+        # A hinge whose limits are not stated does not turn around, either.
+        free = BEYOND.most if joint.kind == 'revolute' else np.inf
+        low, high = np.clip((joint.lower, joint.upper), -free, free)
+        beyond += BEYOND.doubt(max(low - q.min(), q.max() - high, 0.0),
+                               f'{joint.name} [{joint.unit}, not {joint.mistaken_unit}]')
+        change += CHANGE.doubt(ratio, joint.name)
+    return [found[0] + f', and so of {len(found) - 1} more' * (len(found) > 1)
+            for found in (beyond, change) if found] + LOAD.doubt(load)
+
+
+def _changes(time: np.ndarray, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """Return ratios of changes of position to those by velocity, NaN where not alike (nj,)."""
+    steps = np.diff(time)
+    n = int(np.clip(INTERVAL.most / max(np.median(steps), 1e-6), 1, len(steps) // 2))
+    told = np.cumsum(0.5 * (velocity[1:] + velocity[:-1]) * steps[:, None], axis=0)
+    way, told = (rows - rows.mean(axis=0) for rows in (
+        position[1 + n:] - position[1:-n], told[n:] - told[:-n]))
+    product, square = (way * told).sum(axis=0), (told ** 2).sum(axis=0)
+    # So alike that noise alone does not bring the ratio out of its bounds.
+    alike = product ** 2 > (1.0 - CHANGE.least ** 2) * square * (way ** 2).sum(axis=0)
+    return np.divide(product, square, out=np.full(len(square), np.nan), where=alike)

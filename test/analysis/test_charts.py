@@ -140,7 +140,8 @@ def test_results_that_deserve_no_trust():
         noise=np.zeros((1, 6)), motion=SimpleNamespace(base_rotation=turn),
         foot_rotation=np.tile(np.eye(3), (n, 2, 1, 1))), errors={},
                              method='travelling', weight=600.0, together=None, alignment=None,
-                             mass=None)
+                             mass=None, model=SimpleNamespace(joints=()),
+                             motion=SimpleNamespace(position=np.zeros((n, 0))))
     assert not gait.doubts(result)
     text, judged = gait.verdict(result)
     assert not judged and 'a 300 N, b 300 N' in text and 'people' in text

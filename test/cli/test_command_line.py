@@ -268,7 +268,7 @@ def test_info_and_new_robot_warn_of_motors_that_cannot_hold_the_robot(tmp_path, 
     (line,) = warned(capsys.readouterr().out)
     assert re.fullmatch(r'the motors cannot hold the robot while it stands: \w+ would need [\d.]+ '
                         r'N m of 80; are masses in kilograms\?', line)
-    assert cli.main(['new-robot', str(urdf), '-o', str(tmp_path / 'heavy.yaml')]) == 0
+    assert cli.main(['new-robot', str(urdf), '-o', str(tmp_path / 'heavy.yaml')]) == 3
     assert 'the motors cannot hold the robot while it stands: ' in capsys.readouterr().out
 
 

@@ -27,7 +27,7 @@ from legged_dynamics.estimation import (
 from legged_dynamics.estimation import estimator as estimator_module
 from legged_dynamics.estimation.actuators.equations import CONSTANT, LAG
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
-from legged_dynamics.estimation.actuators.regression import VelocityDelay
+from legged_dynamics.estimation.actuators.regression import GainDrift, VelocityDelay
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.contact import ContactLevels, find_swinging
 from legged_dynamics.estimation.measurement import LateSignal
@@ -255,11 +255,57 @@ def test_gains_that_rise_are_no_elastic_drives(rise):
     assert scene.learn(4.0).compliance == 0.0
 
 
-def test_gains_that_rise_alike_are_doubted_by_as_much():
+@pytest.mark.parametrize('rate', [-0.025, 0.025])
+def test_gains_that_drift_alike_are_followed_and_said(rate):
+    """What a robot weighs does not drift: torques that do have gains that do."""
     scene = Moving((0, 3), sway=2.0)
     torque = scene.torque
-    scene.torque = lambda t: (torque(t)[0], (1.0 + 0.04 * t) * torque(t)[1])
-    assert scene.learn(4.0).hypotheses.scale_doubt == pytest.approx(0.08, rel=0.3)    # in the mean
+    scene.torque = lambda t: (torque(t)[0], (1.0 + rate * t) * torque(t)[1])
+    learner = scene.learn(6.0)
+    drift = learner.regression.drift
+    assert drift.change == pytest.approx(6.0 * rate, rel=0.25)
+    assert abs(drift.change - 6.0 * rate) < 2.5 * drift.doubt
+    assert learner.value[GAIN] == pytest.approx(1.0 + 6.0 * rate, abs=0.04)
+    assert learner.faults & Fault.GAIN_MISSTATED
+
+
+def test_a_load_that_is_put_on_is_no_drift_of_gains():
+    """A mass m on the base needs (1 + m/M) of the torques that press: all at once, as a load."""
+    scene = Moving((0, 3), sway=2.0)
+    torque = scene.torque
+    scene.torque = lambda t: (torque(t)[0], (1.0 + 0.1 * (t > 3.0)) * torque(t)[1])
+    learner = scene.learn(6.0)
+    assert abs(learner.regression.drift.change) < 0.005
+    assert not learner.faults & Fault.GAIN_MISSTATED
+
+
+def weighed(gains, each=60.0):
+    """Return the follower after readings of a robot's weight by torques of these gains."""
+    settings, rng = LearnerSettings(), np.random.default_rng(4)
+    drift, noise = GainDrift(settings), settings.scale_noise / np.sqrt(each * settings.block_time)
+    for gain in gains:      # read torques are divided by what is known of their gain
+        read = (gain + noise * rng.standard_normal()) / (1.0 + drift.change)
+        drift.update(np.array([each * (1.0 - read), each]))
+    return drift
+
+
+def test_gains_that_are_off_alike_from_the_start_are_no_drift():
+    """They may as well be a load: followed is what changes."""
+    for gain in (0.9, 1.0, 1.1):
+        drift = weighed(np.full(100, gain))
+        assert abs(drift.change) < 0.005 and drift.doubt < 0.01
+
+
+def test_a_drift_is_followed_back_and_stays_where_it_stays():
+    fall = np.linspace(1.0, 0.85, 20)
+    assert weighed(fall).change == pytest.approx(-0.15, abs=0.03)
+    assert weighed([*fall, *np.full(200, 0.85)]).change == pytest.approx(-0.15, abs=0.03)
+    assert weighed([*fall, *fall[::-1]]).change == pytest.approx(0.0, abs=0.03)
+
+
+def test_a_robot_that_is_lifted_is_no_gain_of_none():
+    """Torques that bear less and less make no correction without bound."""
+    assert -0.5 <= weighed(np.linspace(1.0, -1.0, 100)).change < 0.0
 
 
 def test_springs_that_data_do_not_show_are_taken_back():

@@ -166,6 +166,15 @@ def test_bars_hold_where_a_sole_is_loaded_and_unloaded_slowly():
 
 
 def test_bars_hold_of_a_sole_in_the_air_that_seems_to_bear_a_little():
-    """It keeps the light load that its torques show, which may be an error of theirs."""
+    """It keeps the light load that torques show, of two ticks, or has none: both are in bars."""
     found = score(recording('biped-steps'), shipped())['raw'].phases['swing']
-    assert found.inside > 90.0 and found.normalised < 1.4
+    assert found.inside > 98.0 and found.normalised < 1.0
+
+
+def test_a_sole_high_in_the_air_is_not_held_down_by_a_force_that_it_seemed_to_have():
+    """Near the apex it hardly rises, as after a landing: but it moves over the standing foot."""
+    run = recording('biped-steps')
+    high = ~run.contact & (run.foot_position[:, :, 2] > 0.2 * SCENARIOS['biped-steps'].lift)
+    called = [found['raw'].contact for found in shipped()(run, run.measurements()) if found]
+    wrong = high[-len(called) - 1:-1] & np.array(called)
+    assert high.sum() > 1000 and not wrong.any()

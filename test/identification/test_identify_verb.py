@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import pytest
 from recorded_robots import healthy
 
+from legged_dynamics.cli import DOUBTFUL, main
 from legged_dynamics.cli import identify as verb
-from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.recordings.report.analysis import DOUBTFUL
 
 SQUAT, KNEE = 'stand 1, squat 6, stand 0.5', 2
 

@@ -150,8 +150,7 @@ def test_a_foot_named_so_is_preferred_and_the_imu_nearest_the_base():
                        + joint(where, f'{where}_imu_link', '0 0 0', kind='fixed')
                        for where in ('left_ankle_roll', 'base')))
     _, guess = guessed(humanoid('', extra))
-    assert [one.foot for one in guess.feet] == [PointFoot('left_foot', 0.02),
-                                                PointFoot('right_foot', 0.02)]
+    assert [one.foot.link for one in guess.feet] == ['left_foot', 'right_foot']
     assert guess.imu_link == 'base_imu_link'
     assert any('others are left_ankle_roll_imu_link' in text for text in guess.said)
 
@@ -159,7 +158,7 @@ def test_a_foot_named_so_is_preferred_and_the_imu_nearest_the_base():
 def test_an_arm_alone_has_no_feet_and_the_yaml_says_so(tmp_path):
     text = robot(limb('left_', '0 0 0', ARM))
     model, guess = guessed(text)
-    assert guess.feet == [] and any('name them with --feet' in note for note in guess.measure)
+    assert guess.feet == [] and any('name them with --feet' in note for note in guess.doubts)
     path = tmp_path / 'a.yaml'
     path.write_text(robot_yaml(model, guess, 'a.urdf'))
     assert RobotConfig.from_yaml(path).feet == ()
@@ -315,7 +314,7 @@ def test_feet_that_cannot_carry_the_robot_are_said_to_be_the_cause():
     far = ''.join(limb(f'{side}_', f'0.2 {y} 0', ('hip', 'foot'), length=0.05, foot=BALL.format(
         at='0 0 0', r=0.01)) for side, y in (('left', 0.1), ('right', -0.1)))
     _, guess = guessed(robot(far))
-    assert any('cannot stand' in text and '--feet' in text for text in guess.measure)
+    assert any('cannot stand' in text and '--feet' in text for text in guess.doubts)
 
 
 QUADRUPED = robot(*(limb(f'{leg}_', f'{x} {y} 0', ('thigh', 'toe'), foot=BALL.format(
@@ -340,11 +339,11 @@ def test_a_leg_whose_joint_names_the_torso_is_no_arm():
 
 def test_a_base_whose_z_is_not_up_and_legs_that_close_a_loop_are_said():
     lying = QUADRUPED.replace('0 0 -0.3', '0 -0.3 0').replace('"0 1 0"', '"0 0 1"')
-    assert any('feet are -y of base' in text for text in guessed(lying)[1].measure)
+    assert any('feet are -y of the hips' in text for text in guessed(lying)[1].doubts)
     loop = robot(*(limb(f'{side}{half}_', f'0 {y} 0', ('thigh', 'toe'), foot=BALL.format(
         at='0 0 0', r=0.02)) for side, y in (('l', 0.1), ('r', -0.1)) for half in 'ab'))
-    assert any('la_toe and lb_toe are at one place' in text for text in guessed(loop)[1].measure)
-    assert not any('one place' in text for text in guessed(QUADRUPED)[1].measure)
+    assert any('la_toe and lb_toe are at one place' in text for text in guessed(loop)[1].doubts)
+    assert not guessed(QUADRUPED)[1].doubts
 
 
 STAND = ('<robot name="rig"><link name="ground"/><joint name="rail" type="prismatic">'
@@ -409,3 +408,54 @@ def test_bent_legs_level_what_a_foot_rests_on(foot):
         assert abs(up[0]) < 0.02                # level along the foot's x
         roll = abs(q[model.joint_index(f'{one.link[0]}roll_joint')])
         assert roll < 0.02 if isinstance(foot, LineFoot) else abs(up[1]) < 0.02 < roll
+
+
+BALLS = ''.join(BALL.format(at=f'{x} {y} -0.04', r=0.01)
+                for x in (-0.05, 0.04, 0.12) for y in (-0.03, 0.03))
+
+
+def six_joints(own, fixed='', limit='lower="-1" upper="1"'):
+    """Two legs of six joints; `fixed` is in a link that is fixed to the last one, the foot."""
+    names = ('yaw', 'roll', 'pitch', 'knee', 'bend', 'foot')
+    return robot(*(limb(f'{side}_', f'0 {y} 0', names, length=0.1, foot=own)
+                   + link(f'{side}_corners', fixed, mass=0.0)
+                   + joint(f'{side}_foot', f'{side}_corners', '0 0 0', kind='fixed', limit=limit)
+                   for side, y in (('left', 0.1), ('right', -0.1))))
+
+
+@pytest.mark.parametrize('own, fixed', [(BALLS, ''), (BALL.format(at='0.12 0.03 -0.04', r=0.01),
+                                                     BALLS)])
+def test_balls_at_the_corners_of_a_humanoids_foot_are_its_sole(own, fixed):
+    """Also where its own link holds but one of them."""
+    _, guess = guessed(six_joints(own, fixed))
+    for one in guess.feet:
+        assert isinstance(one.foot, FlatFoot) and one.measured_by
+        assert (one.foot.front, one.foot.back, one.foot.left) == (0.12, -0.05, 0.03)
+        assert one.frame.pose.p[2] == -0.05
+
+
+def test_one_ball_below_an_ankle_does_not_tell_the_sole():
+    _, guess = guessed(six_joints(BALL.format(at='0 0 -0.04', r=0.01)))
+    assert all(isinstance(one.foot, FlatFoot) and not one.measured_by for one in guess.feet)
+    assert any('foot left_foot: ' in text for text in guess.measure)
+
+
+def test_feet_on_the_base_are_no_legs_with_ankles():
+    pads = ''.join(link(name, mass=0.0) + joint('base', name, '0 0 0', kind='fixed')
+                   for name in 'ab')
+    text = QUADRUPED.replace('</robot>', f'{pads}</robot>')
+    assert all(isinstance(one.foot, PointFoot) for one in guessed(text, feet=['a', 'b'])[1].feet)
+
+
+def test_joints_that_follow_others_need_no_effort_limit(tmp_path):
+    """They have no motor, so the percentage of a limit is none of theirs."""
+    text = QUADRUPED.replace('</robot>', link('tail') + joint('base', 'tail', '0 0 0').replace(
+        ' effort="50"', '').replace('</joint>', '<mimic joint="fl_thigh_joint"/></joint>')
+        + '</robot>')
+    model, guess = guessed(text)
+    path = tmp_path / 'tail.yaml'
+    path.write_text(robot_yaml(model, guess, 'a.urdf'))
+    noise = RobotConfig.from_yaml(path).noise
+    assert noise.effort_percent > 0.0
+    found = dict(zip(model.joint_names, noise.of_joints('effort', model)))
+    assert found['tail_joint'] == 0.0 and found['fl_thigh_joint'] == pytest.approx(0.5)

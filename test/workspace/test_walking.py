@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 from benchmarks.walking import commands
 from benchmarks.walking_robots import Laboratory, Push, bumps, walk
+from benchmarks.zoo.robots import robot
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import LegOdometry, Measurement
 from legged_dynamics.exceptions import ConfigurationError
@@ -262,6 +263,25 @@ def test_a_fast_trot_steps_quicker_so_that_no_foot_goes_further_than_the_body_is
 @pytest.fixture(scope='module')
 def anymal():
     return Laboratory('anymal_class')
+
+
+def test_a_robot_with_a_joint_that_follows_another_stands_in_the_laboratory():
+    """A tail that is in no list of the YAML is held where it starts, as the robot stands."""
+    zoo = robot('anymal_class')
+    leg = zoo.config.joints[1]
+    tail = (f'<link name="tail"><inertial><mass value="0.5"/><inertia ixx="0.01" iyy="0.01" '
+            'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="tail" '
+            f'type="revolute"><parent link="{zoo.model.base_link}"/><child link="tail"/>'
+            '<origin xyz="-0.4 0 0.1"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" '
+            f'effort="20" velocity="9"/><mimic joint="{leg}" multiplier="0.5"/></joint></robot>')
+    tailed = Laboratory(replace(zoo, urdf=zoo.urdf.replace('</robot>', tail)))
+    start = tailed.config.nominal_in(tailed.known)
+    assert start[tailed.joints.index('tail')] == pytest.approx(
+        0.5 * start[tailed.joints.index(leg)])
+    found = walk(tailed, 'trot', lambda t: (0.0, 0.0, 0.0), 1.0, stop=0.5)
+    assert not found.fallen and not tailed.fallen
+    position = tailed.data.qpos[tailed._qpos][tailed.joints.index('tail')]
+    assert position == pytest.approx(start[tailed.joints.index('tail')], abs=0.05)
 
 
 def test_swinging_legs_accelerate_their_feet_as_wanted(anymal):

@@ -63,6 +63,7 @@ class BlockConstants(NamedTuple):
     has_imu: int = 1                # 1 where it is on the base
     lowest: int = 1                 # m, height of the base below which nothing is learned
     skipped: int = 1                # blocks that were left out before each
+    corrected: int = 1              # what torques are multiplied by, for their gains drift
     base_correlation: int = 1
     outlier: int = 1
     misfit_clip: int = 1
@@ -122,7 +123,9 @@ class Learning(NamedTuple):
     theta: np.ndarray               # (n,): estimate with all parameters free, for residuals
     used: np.ndarray                # (n,): and the one in use
     misfit: np.ndarray              # (nj,): squared residuals of swinging joints with that
-    counts: np.ndarray              # (2,): blocks of base equations, of swinging legs
+    # (4,): blocks of base equations, of swinging legs; over the latter, sums of the vertical force
+    # that torques lack, and of that which bears the robot, in weights.
+    counts: np.ndarray
     heard: np.ndarray               # (nj,): blocks in which a joint's leg swung
 
 
@@ -164,11 +167,12 @@ def _share(k, m):
 
 
 @part
-def _joint_means(all_rows, at, period, motion, joint, lag):
+def _joint_means(all_rows, at, constants, motion, joint, lag):
     """Fill ``motion`` and ``joint`` with means over the block and differences of its ends."""
     m = all_rows.shape[0] // 3
     rows = all_rows[m:2 * m + 1]
     position, velocity, effort = at[0], at[1], at[2]
+    period, corrected = constants[CONSTANT.period], constants[CONSTANT.corrected]
     first, last, span = rows[0], rows[m], m * period
     shorter = span - period
     q, v, a = motion[0], motion[1], motion[2]
@@ -186,19 +190,18 @@ def _joint_means(all_rows, at, period, motion, joint, lag):
             load += rubs * math.fabs(torque)
             tau += share * torque
             frozen = frozen and torque == first[effort + j]
-        if frozen:
-            tau = math.nan
+        tau = math.nan if frozen else corrected * tau
         q[j], v[j] = p, s
         phi = joint[j]
-        phi[0], phi[1], phi[2], phi[3], phi[4], phi[5] = slip, s, load, a[j], tau, 1.0
+        phi[0], phi[1], phi[2], phi[3], phi[4], phi[5] = slip, s, corrected * load, a[j], tau, 1.0
         # The slope is that between the means of the neighbours, which have noise of their own:
         # that of the block's ends would draw the delay to zero.
         before = after = 0.0
         for k in range(m):
             before += all_rows[k, effort + j]
             after += all_rows[2 * m + 1 + k, effort + j]
-        phi[DELAY] = (before - after) / (m * (2.0 * span + period))
-        motion[4, j] = 0.5 * (before + after) / m
+        phi[DELAY] = corrected * (before - after) / (m * (2.0 * span + period))
+        motion[4, j] = corrected * 0.5 * (before + after) / m
         # Velocities that are late differ from the slope of positions by the acceleration.
         miss = (last[position + j] - first[position + j]) / span - s
         if math.isfinite(miss):
@@ -489,8 +492,8 @@ def regress_block(x, up):
     """Add a block of measurements to a `Learning`; return False if the robot lies down."""
     x = opened(x)
     m, nf, constants = x.rows.shape[0] // 3, x.feet.index.shape[0], x.constants
-    period, compliance = constants[CONSTANT.period], x.right.shape[0] - 2 - N_BASE
-    _joint_means(x.rows, x.at, period, x.motion, x.joint, x.lag)
+    compliance = x.right.shape[0] - 2 - N_BASE
+    _joint_means(x.rows, x.at, constants, x.motion, x.joint, x.lag)
     # Dry friction of a joint at rest is anywhere within its bounds, for some ten blocks.
     for j in range(x.joint.shape[0]):
         rest = 1.0 - x.joint[j, 0] * x.joint[j, 0]
@@ -514,7 +517,7 @@ def regress_block(x, up):
                   constants[CONSTANT.leg_length], x.swings)
 
     _clear_base(x.regressors, x.variance, x.spread)
-    swinging = False
+    swinging, complete = False, True
     for i in range(nf):
         joints, s, size = x.joints[i], x.feet.index[i, START], x.feet.index[i, SIZE]
         usable = _is_measured(joints, x.joint)
@@ -523,6 +526,7 @@ def regress_block(x, up):
             for n in range(joints[0]):
                 _add_swinging(x, joints[n + 1])
             continue
+        complete = complete and usable
         count = joints[0] if usable else 0
         _set_prior(x.block, size, constants)
         _add_joints(x.block, size, x.jacobian, s, joints, count, x.uncertain, x.spread)
@@ -547,6 +551,9 @@ def regress_block(x, up):
         x.counts[1] += 1.0
     if not imu or not math.isfinite(x.force[0] + x.force[5]):
         return True
+    if swinging and complete:
+        x.counts[2] += dot(load3(x.force, 0), up) / constants[CONSTANT.weight]
+        x.counts[3] += dot(load3(x.bodies[0], FORCE), up) / constants[CONSTANT.weight]
     _add_base_errors(x.regressors, x.base, x.force, constants[CONSTANT.mass], jerk, jitter)
     _learn_spread(x.regressors, x.theta, x.variance, x.spread, x.counts[0], constants)
     if factorize(x.variance, 6):

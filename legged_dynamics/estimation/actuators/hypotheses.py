@@ -211,11 +211,7 @@ class Hypotheses:
         k = len(self._parameters.gains) + 3
         looser = self._prior.wide[self._parameters.of_torques[k]] ** -2.0 - deviation[k] ** -2.0
         lack = max(-theta[k] / (1.0 + looser * float(V[k] @ V[k])), 0.0) / self._mass
-        # Gains that rise alike are off by what data say of them, where that is more than usual.
-        mean, own = V[:k - 3].mean(axis=0), float(np.mean(deviation[:k - 3] ** 2)) / (k - 3)
-        looser = 1.0 / (own + settings.mass_deviation ** 2) - 1.0 / own
-        alike = float(theta[:k - 3].mean()) / (1.0 + looser * float(mean @ mean))
-        self.scale_doubt = math.sqrt((likely[3] * max(settings.mass_deviation, abs(alike)) ** 2
+        self.scale_doubt = math.sqrt((likely[3] * settings.mass_deviation ** 2
                                       + likely[2] * lack ** 2) / sum(likely))
         return odds
 

@@ -239,7 +239,7 @@ class ActuatorLearner:
 
     def _use(self, found: Estimate) -> Iterator[None]:
         """Put an estimate to use: values, covariances, doubt."""
-        x, parameters = self.regression.x, self.parameters
+        x, parameters, drift = self.regression.x, self.parameters, self.regression.drift
         self._estimate, self._deviation = found, np.sqrt(found.variance)
         rejected = self.hypotheses.rejected
         # A stated value stays in use until it is rejected, without a doubt: impacts and wrong
@@ -254,7 +254,7 @@ class ActuatorLearner:
             x.used[offsets] -= x.used[offsets].mean()
         yield
         local = x.used[parameters.place].T.copy()
-        local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
+        local[GAIN] = (1.0 + drift.change) / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
         yield
         own = found.factor[parameters.place]    # of each joint's parameters

@@ -50,7 +50,7 @@ class Regression:
 
     def __init__(self, model: RobotModel, config: RobotConfig, rows: Rows, parameters: Parameters,
                  prior: Prior, lowest: float, settings: LearnerSettings):
-        self._settings, rate = settings, rows.rate
+        self._settings, rate, self.drift = settings, rows.rate, GainDrift(settings)
         self.block = max(round(settings.block_time * rate), 2)     # samples
         self.x = self._arrays(model, config, rows, parameters, prior)
         self._packed, self.rows, self._size = pack(self.x), self.x.rows, len(self.x.rows)
@@ -81,8 +81,8 @@ class Regression:
             if hasattr(settings, name):
                 constants[at] = getattr(settings, name)
         constants[[CONSTANT.weight, CONSTANT.leg_length, CONSTANT.mass, CONSTANT.period,
-                   CONSTANT.has_imu, CONSTANT.lowest]] = (
-            weight, leg_length, model.total_mass, 1.0 / rate, float(mount.body == 0), np.inf)
+                   CONSTANT.has_imu, CONSTANT.lowest, CONSTANT.corrected]] = (
+            weight, leg_length, model.total_mass, 1.0 / rate, float(mount.body == 0), np.inf, 1.0)
         constants[[CONSTANT.force_prior, CONSTANT.moment_arm]] = (
             EstimatorSettings.prior_force, EstimatorSettings.prior_length)
         bare = model.tree.constants.copy()
@@ -110,7 +110,7 @@ class Regression:
             variance=np.zeros((6, 6)), regressors=np.zeros((6, n + 2)), spread=spread,
             information=np.zeros((n, n)), right=np.zeros(n), lag=np.zeros(LAG.size),
             noisy=np.zeros(1), theta=prior.mean.copy(), used=prior.mean.copy(),
-            misfit=np.zeros(nj), counts=np.zeros(2), heard=np.zeros(nj))
+            misfit=np.zeros(nj), counts=np.zeros(4), heard=np.zeros(nj))
 
     @property
     def complete(self) -> bool:
@@ -176,6 +176,8 @@ class Regression:
         for sums in (x.information, x.right, x.noisy, x.lag):
             sums *= keep
         self._blocks = 0
+        self.drift.update(x.counts[2:])
+        x.constants[CONSTANT.corrected] = 1.0 / (1.0 + self.drift.change)
         return keep, new
 
     def clear(self) -> None:
@@ -245,3 +247,42 @@ class VelocityDelay:
             self.late, self.noise, self._most = 0.0, 0.0, math.inf
         self._count = 0.0
         return True
+
+
+class GainDrift:
+    """
+    What all gains have changed by alike since a robot walks, as a share, and one deviation.
+
+    Of what lasts (a load, gains that were off before) with a walk, by its odds to that alone.
+    """
+
+    def __init__(self, settings: LearnerSettings):
+        self.change = self.doubt = 0.0
+        self._settings, self._odds = settings, -settings.stated_odds
+        # What lasts, what has walked, and their variances a, b (of both) and c.
+        self._filters = [[0.0, 0.0, settings.load_mass ** 2, 0.0, 0.0] for _ in range(2)]
+
+    def update(self, sums: np.ndarray) -> None:
+        """Take the last sums of `Learning.counts` in once they are of enough blocks."""
+        settings, (lacks, bears), worse = self._settings, sums.tolist(), 0.0
+        time, most = bears * settings.block_time, settings.load_rejection ** 2
+        if time < 0.5 * settings.interval:
+            return
+        sums[:] = 0.0
+        # Of torques as read, for they were corrected by the change so far.
+        read, noise = (1.0 - lacks / bears) * (1.0 + self.change) - 1.0, settings.scale_noise ** 2
+        for walk, state in zip((0.0, settings.gain_walk), self._filters):
+            lasts, walked, a, b, c = state
+            c += walk * walk * time
+            off, variance = read - lasts - walked, a + 2.0 * b + c + noise / time
+            worse = 0.5 * (min(off * off / variance, most) + math.log(variance)) - worse
+            if off * off > most * variance:     # what jumps is a load
+                a, variance = a + settings.load_mass ** 2, variance + settings.load_mass ** 2
+            u, v = (a + b) / variance, (b + c) / variance
+            state[:] = (lasts + u * off, walked + v * off, a - u * u * variance,
+                        b - u * v * variance, c - v * v * variance)
+        if self._odds < settings.gain_odds:     # what is believed once is followed from then on
+            self._odds = min(max(self._odds - worse, -settings.stated_odds), settings.gain_odds)
+        likely = 1.0 / (1.0 + math.exp(-self._odds))
+        self.change = likely * min(max(state[1], -0.5), 0.5)
+        self.doubt = math.sqrt(likely * state[4] + (1.0 / likely - 1.0) * self.change ** 2)

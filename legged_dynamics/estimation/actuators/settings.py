@@ -58,11 +58,16 @@ class LearnerSettings:
     # Share by which motors of one kind differ, and of an armature that wrong masses pass for.
     usual_difference: float = 0.3
     effort_delay_odds: float = 1.0      # of an unknown delay of torques to a small one
-    gain_odds: float = 4.0              # of wrong gains to all else
-    # Of stiff drives to elastic ones, as in the doctor: targets held for a sample look like these.
+    gain_odds: float = 4.0              # of wrong gains to all else, and of a drift of all
+    # Of stiff drives to elastic ones: targets held for a sample look like these.
     elastic_odds: float = 15.0
     gain_factor: float = 2.5            # stated deviations of a gain that is wrong
     secondary_weight: float = 0.5       # of loads' deviations once gains are rejected
+    # 1/sqrt(s) of time in which a leg swings, random walk of what all gains have in common: faster
+    # than magnets warm (0.1 to 0.2 %/K), for it counts only by its odds.
+    gain_walk: float = 0.025
+    scale_noise: float = 0.007          # sqrt(s), of vertical forces, a share
+    load_rejection: float = 3.0         # deviations of a change that is a load's
     mass_deviation: float = 0.04        # error of all masses alike, as a share
 
     # Doubt about torques

@@ -76,11 +76,7 @@ from legged_dynamics.spatial.symmetric import add6, inverse_symmetric
 
 @part
 def _spreads(feet, settings, states, i):
-    """
-    Return the deviations of a foot's centre of pressure along and across its sole [m].
-
-    They are large for a sole that lies flat and small for one on its edge.
-    """
+    """Return how far a centre of pressure may be off [m], less for a sole on its edge."""
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.composite_body import eliminate_branches, substitute
-from legged_dynamics.dynamics.jacobians import BODY, SIZE, START
+from legged_dynamics.dynamics.jacobians import BODY, SIZE, START, has_moment
 from legged_dynamics.dynamics.kinematics import FORCE, ROTATION
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import (
@@ -307,7 +307,8 @@ def _slow_covariance(robot, scratch, forces, probability, nc):
             slow = information[r, r]
             lag = probability[i] * vectors[VECTOR, r] * slow / (slow + P[r, r])
             vectors[LAG, r] = max(lag * lag - probability[i] ** 2 * slow, 0.0)
-            if probability[i] < 0.5:    # one that is called up bears what its joints say, or none
+            if probability[i] < 0.5 and not has_moment(feet.index, i):
+                # A ball that is called up bears what its joints say, or none; soles: below.
                 vectors[LAG, r] = forces.state[r] ** 2
             for c in range(nc):
                 information[r, c] *= probability[i]
@@ -404,11 +405,21 @@ def _write_forces(packed, layout, settings, results):
     clear_given_air(feet, layout, arrays.window[-1], found)
     _slow_covariance(arrays.robot, arrays.scratch, memory.forces, probability, nc)
     slow, scale = arrays.scratch.information, settings.scale_doubt ** 2
+    light, now, before = arrays.scratch.vectors[VECTOR], found.coordinates, memory.previous.forces
     for r in range(nc):
+        light[r] = now[r] + 0.5 * settings.two_samples * (before[r] - now[r])
         for c in range(nc):
             both = slow[r, c] + scale * x[r] * x[c]
             found.covariance[r, c] = settings.covariance_share * P[r, c] + both
             found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
+    for i in range(feet.index.shape[0]):
+        # A sole that is called up bears the light load that is published, of two ticks, or none.
+        if probability[i] < 0.5 and has_moment(feet.index, i):
+            s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
+            for r in range(s, end):
+                for c in range(s, end):
+                    found.covariance[r, c] += light[r] * light[c]
+                    found.latest_covariance[r, c] += found.latest[r] * found.latest[c]
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, settings, tracking.process_noise, probability,
                                   memory.forces.impact, memory.previous, found.covariance)

@@ -63,7 +63,6 @@ class FilterSettings:
     air_force: float = 0.005            # W, of a foot in the air, and least error of it
     largest_evidence: float = 12.0      # log-likelihood ratio of a sample
     swing_evidence: float = 3.0         # of a foot that swings for certain, torques in doubt
-    least_doubt: float = 0.25           # of torques, 0 to 1, from which on that is looked for
     largest_noise: float = 0.02         # W, error of a foot in the air; doubt counts half there
 
     # Contact by motion

@@ -266,11 +266,7 @@ class WrenchSmoother:
 
 
 def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:
-    """
-    Return the two-sided density of the noise of the load (n,), in squared weights per Hz.
-
-    From the recording itself; `rate` is sqrt(g / l) with the leg length l.
-    """
+    """Return the noise of the load (n,), two-sided [weights^2/Hz]; `rate` is sqrt(g / leg)."""
     frequency, power = _spectrum(load, dt)
     relative = 2.0 * np.pi * frequency / rate
     seen = power[(relative > REQUIRED.lowest_noise) & (relative < REQUIRED.highest_noise)]

@@ -31,6 +31,7 @@ from legged_dynamics.exceptions import BagError, ConfigurationError, Measurement
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.file_formats import read_text
+from legged_dynamics.recordings.series import INTERVAL
 from legged_dynamics.ros import conversions
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
@@ -187,8 +188,11 @@ class CsvColumns:
         return values
 
     def time(self) -> np.ndarray:
-        """Return the column `time` (n,) [s]; MeasurementError unless it increases."""
-        return rising(self.path, self[TIME])
+        """Return the column `time` (n,) [s]; MeasurementError unless samples can come so."""
+        time = rising(self.path, self[TIME])
+        for wrong in INTERVAL.doubt(np.median(np.diff(time))) if len(time) > 2 else ():
+            raise MeasurementError(f'{self.path}: {wrong}. Write seconds')
+        return time
 
 
 def rising(path: str | Path, time: np.ndarray) -> np.ndarray:
@@ -245,10 +249,6 @@ def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
         if joint.name in table.names:
             scale = np.pi / 180.0 if degrees and joint.kind != 'prismatic' else 1.0
             position[:, k] = scale * table[joint.name]
-    turning = [k for k, joint in enumerate(model.joints) if joint.kind == 'revolute']
-    if not degrees and len(turning) and np.abs(position[:, turning]).max() > 2.0 * np.pi:
-        name = model.joint_names[turning[int(np.abs(position[:, turning]).max(axis=0).argmax())]]
-        notes.append(f'Joint {name} turns by more than a full turn: is the file in degrees?')
     known = {TIME, *BASE_POSITION, *BASE_QUATERNION, *model.joint_names}
     others = [name for name in table.names if name not in known]
     if others:
@@ -259,7 +259,7 @@ def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
 def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
     """Return contact flags (n, nf) of a CSV file, the last up to each instant."""
     table = CsvColumns(path)
-    stamps, flags = table.time(), table[tuple(feet)]
+    stamps, flags = rising(path, table[TIME]), table[tuple(feet)]
     if not np.isin(flags, (0.0, 1.0)).all():
         row, column = np.argwhere(~np.isin(flags, (0.0, 1.0)))[0]
         raise MeasurementError(f'{table.path}: expected 0 or 1 in column {feet[column]!r}, got '
@@ -299,7 +299,7 @@ def write_bag_of_csv(path: Path, bag: Path, joints: Sequence[str],
     out.
     """
     log = CsvColumns(path)
-    time = log[TIME]
+    time = log.time()
     if len(time) < 3:
         raise BagError(f'{path}: expected at least 3 lines of numbers, got {len(time)}')
     names = [joint for joint in joints if f'q_{joint}' in log.names]

@@ -34,6 +34,7 @@ from legged_dynamics.people.trials.cycles import (
     without_side,
 )
 from legged_dynamics.recordings.report.analysis import distrust
+from legged_dynamics.recordings.series import recording_doubts
 
 # -------------------------------------------------------------------------------------------------
 # The figure of the centres of pressure.
@@ -145,7 +146,8 @@ DOUBT = DoubtSettings()
 
 def doubts(result: GaitResult) -> list[str]:
     """Return the reasons not to trust the result, if any."""
-    found, r = [], result.reactions
+    r, q = result.reactions, result.motion.position     # velocities are differences of them
+    found = recording_doubts(result.model.joints, r.time, q, np.zeros_like(q))
     error = result.errors.get(result.method)
     if error is not None and error.vertical > DOUBT.largest_error * result.weight:
         found.append(f'the error of a loaded foot is {error.vertical:.0f} N, '

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation import EstimatorSettings, Mode
+from legged_dynamics.estimation import EstimatorSettings, Fault, Mode
 from legged_dynamics.exceptions import BagError, reraised
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import (
@@ -63,6 +63,7 @@ from legged_dynamics.recordings.series import (
     columns_of,
     input_notes,
     input_statistics,
+    recording_doubts,
 )
 from legged_dynamics.recordings.topics import TopicChoice
 
@@ -378,8 +379,6 @@ def _columns(analysis: Analysis) -> dict[str, np.ndarray]:
 
 # Deviations on either side of a 95 % error bar.
 BAR = 1.96
-# Exit code of a command whose result does not deserve trust.
-DOUBTFUL = 3
 
 
 @dataclass(frozen=True)
@@ -401,9 +400,17 @@ def doubts(analysis: Analysis) -> list[str]:
     """Return the reasons not to trust the result, if any."""
     errors = [error for error in analysis.accuracy.feet if error.treatment == ON_LINE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
-    return reasons_for_doubt(
+    series, found = analysis.series, list[str]()
+    if analysis.inputs[0].covered >= VERDICT.least_covered:
+        load = world_force(series, series.foot_to_world, raw=True)[..., 2].sum(axis=1)
+        found = recording_doubts(
+            analysis.robot.model.joints, series.time, series.position.values,
+            series.velocity.values, load / analysis.weight)
+        if back := analysis.replay.faults[Fault.TIME_JUMPED_BACK]:
+            found.append(f'time goes back {back} times: analyse the parts by themselves')
+    return found + reasons_for_doubt(
         main, [score.agreement for score in analysis.contacts],
-        unexplained(analysis.series, analysis.weight), analysis.silent, analysis.inputs)
+        unexplained(series, analysis.weight), analysis.silent, analysis.inputs)
 
 
 def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], residual: float,
