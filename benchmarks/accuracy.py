@@ -31,7 +31,7 @@ CHOSEN_ON = ('go2-trot', 'hyq-trot', 'anymal_class-trot', 'hexapod-tripod', 'tal
 LOOKED_AT_LAST = ('a1-trot', 'laikago-walk', 'anymal_b-trot', 'go2-bound', 'go2-trot-slip',
                   'go2-stairs', 'romeo-steps', 'bolt-steps', 'go2-belly', 'go2-dead')
 # By their makers' URDFs; on them a foot was seen to stay down that had risen.
-CHANGED_BY = ('R1-step', 'T1_locomotion-step', 'zq_sa01-step')
+CHANGED_BY = ('R1-step', 'T1_locomotion-step', 'zq_sa01-step', 'H2-step')
 PEER_RATE = 250.0       # gain of the momentum observer [1/s]
 RATE = 500.0            # samples a second
 

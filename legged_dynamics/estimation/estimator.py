@@ -375,8 +375,9 @@ class GroundReactionEstimator:
         self._settings['scale_doubt'] = np.hypot(learner.hypotheses.scale_doubt,
                                                  learner.regression.drift.doubt)
         self._compliance = learner.compliance
+        soft, deviation = learner.hypotheses.soft
         self._settings['elastic'] = learner.hypotheses.elastic
-        self._settings['compliance_error'] = learner.compliance_error
+        self._settings['compliance_error'] = np.hypot(soft - learner.compliance, deviation)
         # A foot on springs is loaded and unloaded while its motors' torques hardly change.
         self._settings['air_force'] = TUNED.largest_noise if learner.yielding else TUNED.air_force
         # What is behind a low-pass is noisier than its differences say.

@@ -274,8 +274,6 @@ class ActuatorLearner:
         self.yielding = soft = max(self.compliance, self.hypotheses.suspected)
         found_doubt[:, DELAY, DELAY] += soft * self.prior.inertia
         found_doubt[:, GAIN, GAIN] += ((soft - self.compliance) * doubt.typical[:, GAIN]) ** 2
-        soft, deviation = self.hypotheses.soft
-        self.compliance_error = float(np.hypot(soft - self.compliance, deviation))
         self.doubt = found_doubt
 
     # ---- what follows from it --------------------------------------------------------------
