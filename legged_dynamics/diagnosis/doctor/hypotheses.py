@@ -288,12 +288,13 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
                 f'{same[order[i]][0]} has what belongs to {same[i][0]}' for i in count
                 if order[i] != i) + '.', PRIOR.single if two else PRIOR.single + PRIOR.unusual)
     place = {joint: (foot, k) for foot, joints in legs for k, joint in enumerate(joints)}
-    for a, b in itertools.combinations(place, 2):
-        # Cables are mistaken within a leg, or for those of the same joint of another one.
-        usual = place[a][0] == place[b][0] or place[a][1] == place[b][1]
+    # Cables are mistaken within a leg or for the same joint's of another; all share the odds.
+    usual = {(a, b): place[a][0] == place[b][0] or place[a][1] == place[b][1]
+             for a, b in itertools.combinations(place, 2)}
+    for (a, b), often in usual.items():
         yield from offer(moved([(a, b), (b, a)]), 'swapped_joints', (names[a], names[b]),
                          f'Joints {names[a]} and {names[b]} are swapped in joint_states.',
-                         PRIOR.single if usual else PRIOR.single + PRIOR.unusual)
+                         PRIOR.single + math.log(sum(usual.values())) + PRIOR.unusual * (not often))
     for i, j in itertools.combinations(range(len(legs[0][1])), 2):
         pairs = ((joints[k], joints[i + j - k]) for _, joints in same for k in (i, j))
         yield from offer(moved(pairs), 'joint_order', names,
