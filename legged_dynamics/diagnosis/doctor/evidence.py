@@ -129,7 +129,8 @@ class Likelihood:
         W, h = self.weight, self.height
         known = samples.has_effort
         joint = np.where(known, tolerance, np.inf)
-        scale = np.hstack([wrench_tolerance(samples, W, h), np.tile(joint, (len(samples.up), 1))])
+        scale = np.hstack([wrench_tolerance(samples, W, h, 1.0),
+                           np.tile(joint, (len(samples.up), 1))])
         y = eq.unexplained(samples) / scale
         M = eq.of_forces / scale[..., None]
         MT = M.transpose(0, 2, 1)
@@ -248,8 +249,7 @@ class Likelihood:
                         np.concatenate(stacked), np.concatenate(weights), load, scaled)
 
 
-def wrench_tolerance(samples: Samples, weight: float, height: float, hidden: float = 1.0
-                     ) -> np.ndarray:
+def wrench_tolerance(samples: Samples, weight: float, height: float, hidden: float) -> np.ndarray:
     """Return tolerances (n, 6) [N, N m] of the base's equations, ``hidden`` of what is missed."""
     force = np.hypot(TOLERANCES.force * weight, weight / GRAVITY * hidden * samples.missed)
     moment = np.full(len(force), TOLERANCES.moment * weight * height)

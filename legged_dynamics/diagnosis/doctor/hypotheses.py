@@ -291,10 +291,11 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
     # Cables are mistaken within a leg or for the same joint's of another; all share the odds.
     usual = {(a, b): place[a][0] == place[b][0] or place[a][1] == place[b][1]
              for a, b in itertools.combinations(place, 2)}
-    for (a, b), often in usual.items():
+    share = PRIOR.single + math.log(sum(usual.values()))
+    for a, b in usual:
         yield from offer(moved([(a, b), (b, a)]), 'swapped_joints', (names[a], names[b]),
                          f'Joints {names[a]} and {names[b]} are swapped in joint_states.',
-                         PRIOR.single + math.log(sum(usual.values())) + PRIOR.unusual * (not often))
+                         share if usual[a, b] else share + PRIOR.unusual)
     for i, j in itertools.combinations(range(len(legs[0][1])), 2):
         pairs = ((joints[k], joints[i + j - k]) for _, joints in same for k in (i, j))
         yield from offer(moved(pairs), 'joint_order', names,
