@@ -57,7 +57,7 @@ def draw_times(curves: Mapping[str, Sequence[tuple[int, float]]], ours: Callable
     axes.set_xticks([n for n, _ in next(iter(curves.values()))][::2])
     axes.xaxis.set_major_formatter(StrMethodFormatter('{x:g}'))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    legend(axes, loc='lower center', bbox_to_anchor=(0.5, 1.0), ncols=len(curves))
+    legend(axes, loc='lower center', bbox_to_anchor=(0.5, 1.0), ncols=2)
     figure.savefig(picture_path(name), dpi=90)
 
 
